@@ -1,10 +1,11 @@
-//! The user's cache folder: what is built there is run later, so nobody else may write to it.
+//! The user's cache folder. Files that are built there are run later, so only this user may write
+//! to it.
 //!
 //! # How it works
-//! `$XDG_CACHE_HOME/slablab` or `~/.cache/slablab` (XDG Base Directory Specification 0.8), the home folder
-//! from the password database when `HOME` is unset. It is made with mode 0700. A folder that is already
-//! there is used when this user owns it and nobody else can write to it; others' permission to read it is
-//! taken away.
+//! It is `$XDG_CACHE_HOME/slablab` or `~/.cache/slablab` (XDG Base Directory Specification 0.8), with the
+//! home folder from the password database when `HOME` is unset. It is made with mode 0700. An existing
+//! folder is used when this user owns it and no other user can write to it; others' permission to read it
+//! is removed.
 //!
 //! # Invariants
 //! - A folder that several users share, such as `/tmp`, is never chosen unasked.
@@ -17,7 +18,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Why there is no cache folder that can be trusted. Each says what to do about it.
+/// Why no cache folder can be trusted. Each error names a remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CacheError {
@@ -27,7 +28,7 @@ pub enum CacheError {
          folder; set XDG_CACHE_HOME to a folder that only this user can write to"
     )]
     NoHome,
-    /// The folder cannot be made or looked at.
+    /// The folder cannot be made or examined.
     #[error(
         "{}: cannot use it as the cache folder: {source}; set XDG_CACHE_HOME to a folder that this user can write to",
         path.display()
@@ -38,7 +39,7 @@ pub enum CacheError {
         /// What the system said.
         source: io::Error,
     },
-    /// Somebody else could put files there.
+    /// Another user could put files there.
     #[error(
         "{}: {why}, so its content cannot be trusted; remove it, or set XDG_CACHE_HOME to a folder that \
          only this user can write to",
@@ -56,7 +57,7 @@ pub enum CacheError {
 ///
 /// # Errors
 ///
-/// When no folder can be found or made, or when somebody else can write to it.
+/// If no folder can be found or made, or another user can write to it.
 pub fn cache_folder() -> Result<PathBuf, CacheError> {
     let absolute = |path: PathBuf| Some(path).filter(|path| path.is_absolute());
     let xdg = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).and_then(absolute);
@@ -70,13 +71,13 @@ pub fn cache_folder() -> Result<PathBuf, CacheError> {
 ///
 /// # Errors
 ///
-/// When it cannot be made, or when somebody else owns it, can write to it, or can replace it.
+/// If it cannot be made, or another user owns it, can write to it, or can replace it.
 pub fn private_folder(path: &Path) -> Result<(), CacheError> {
     let failed = |source| CacheError::Io { path: path.into(), source };
     let refused = |why: String| Err(CacheError::NotPrivate { path: path.into(), why });
     DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
     let own = rustix::process::geteuid().as_raw();
-    // The link itself too: whoever owns it can redirect it.
+    // The link itself is checked too, since its owner can redirect it.
     for found in [fs::symlink_metadata(path), fs::metadata(path)] {
         let owner = found.map_err(failed)?.uid();
         if owner != own {
@@ -99,7 +100,7 @@ pub fn private_folder(path: &Path) -> Result<(), CacheError> {
     Ok(())
 }
 
-/// Returns whether somebody besides `own` and root can rename entries of this folder that are not theirs.
+/// Returns whether a user besides `own` and root can rename entries of this folder that belong to others.
 fn can_replace_entries(folder: &Metadata, own: u32) -> bool {
     let foreign = folder.uid() != own && folder.uid() != 0;
     let sticky = folder.mode() & 0o1000 != 0;

@@ -3,9 +3,9 @@
 //! # How it works
 //! A command made by [`bound`] runs under `setpriv --pdeathsig TERM` (util-linux): the kernel sends it
 //! SIGTERM when the thread that started it ends, however it ends. A child is the head of a process group,
-//! and the whole group is ended: `make` and shells do not end the compilers that their children started.
-//! When this process is killed, nobody is left to signal the group, so a command that starts others is run
-//! by a shell that does it on the death signal ([`bound_family`]).
+//! and the whole group is ended, because `make` and shells do not end the compilers that their children
+//! started. When this process is killed, it cannot signal the group any more. So a command that starts
+//! others is run by a shell that signals them when it receives the death signal ([`bound_family`]).
 //!
 //! # Invariants
 //! - A [`Child`] is waited for by the thread that started it: the death signal is tied to that thread.
@@ -25,7 +25,8 @@ pub const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How long a child may take to end after SIGTERM before it gets SIGKILL.
 const TERM_GRACE: Duration = Duration::from_secs(5);
 
-/// What the shell of [`bound_family`] runs: the program, and on SIGTERM the end of the whole group.
+/// The script for the shell of [`bound_family`]: the program, and on SIGTERM the end of the whole
+/// group.
 const FAMILY: &str = r#"trap 'trap - TERM; kill 0' TERM; "$@" & wait $!"#;
 
 /// Returns a command for `program` that ends with this process.
@@ -35,7 +36,7 @@ pub fn bound(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Returns a command for `program` that ends with this process, with all that it starts.
+/// Returns a command for `program` that ends with this process, as do all processes that it starts.
 pub fn bound_family(program: impl AsRef<OsStr>) -> Command {
     let mut command = bound("sh");
     command.args(["-c", FAMILY, "sh"]).arg(program);
@@ -51,7 +52,7 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// When the program cannot be run.
+    /// If the program cannot be run.
     pub fn start(command: &mut Command) -> io::Result<Self> {
         command.process_group(0).spawn().map(Self)
     }
@@ -65,19 +66,19 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// When the system cannot tell.
+    /// If the system cannot tell.
     pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         self.0.try_wait()
     }
 
-    /// Ends the group: SIGTERM, and SIGKILL for what is left after the grace period.
+    /// Ends the group with SIGTERM, and after the grace period what is left of it with SIGKILL.
     pub fn end(&mut self) {
         let patience = Instant::now() + TERM_GRACE;
         self.signal_group(Signal::TERM);
         while matches!(self.0.try_wait(), Ok(None)) && Instant::now() < patience {
             thread::sleep(POLL_INTERVAL);
         }
-        // Others of the group may remain when its head has ended.
+        // Other members of the group may remain when its head has ended.
         self.signal_group(Signal::KILL);
         let _ = self.0.wait();
     }

@@ -1,9 +1,10 @@
-//! Files that are embedded in the program, unpacked for those that want them by name: a compiler, `patch`, a guest.
+//! Files that are embedded in the program, unpacked for programs that need them by name: a compiler, `patch`, a
+//! guest.
 //!
 //! # How it works
-//! They are unpacked once, into a folder that is called by their hash. Each use compares them with what is embedded, which
-//! takes a millisecond, and writes those anew that differ: a disk that was full or a machine that lost its power leaves
-//! files that are there and empty.
+//! They are unpacked once, into a folder whose name is their hash. Each use compares them with the embedded files, which
+//! takes a millisecond, and writes those anew that differ. A full disk or a loss of power may leave files that exist but
+//! are empty.
 
 use std::fs;
 use std::io;
@@ -19,16 +20,16 @@ use crate::{
 ///
 /// # Errors
 ///
-/// When there is no cache folder, or it cannot be written.
+/// If there is no cache folder, or it cannot be written.
 pub fn unpacked(kind: &str, files: &[(&str, &str)]) -> Result<PathBuf, CacheError> {
     unpacked_in(&cache_folder()?, kind, files)
 }
 
-/// The same below `root`.
+/// Does the same below `root`.
 ///
 /// # Errors
 ///
-/// When it cannot be written.
+/// If it cannot be written.
 pub fn unpacked_in(root: &Path, kind: &str, files: &[(&str, &str)]) -> Result<PathBuf, CacheError> {
     let mut hasher = KeyHasher::new("embedded files");
     for (name, text) in files {
@@ -44,7 +45,8 @@ pub fn unpacked_in(root: &Path, kind: &str, files: &[(&str, &str)]) -> Result<Pa
 }
 
 fn unpack(root: &Path, kind: &str, files: &[(&str, &str)], folder: &Path) -> io::Result<()> {
-    // Written beside and renamed: two commands may do it at once, and one may be stopped.
+    // The files are written beside and renamed, because two commands may do this at once, and one
+    // may be stopped.
     let beside = Workplace::new(root, kind)?;
     for (name, text) in files {
         let path = beside.path().join(name);
@@ -58,7 +60,7 @@ fn unpack(root: &Path, kind: &str, files: &[(&str, &str)], folder: &Path) -> io:
     }
 }
 
-/// Writes those of `files` anew that are not what they were.
+/// Writes those of `files` anew whose content differs.
 fn mend(folder: &Path, files: &[(&str, &str)]) -> io::Result<()> {
     for (name, text) in files {
         let path = folder.join(name);
@@ -70,11 +72,11 @@ fn mend(folder: &Path, files: &[(&str, &str)]) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes what other versions of the tool unpacked of `kinds`, all but the folders `keep`, and returns what it removed.
+/// Removes what other versions of the tool unpacked of `kinds`, except the folders `keep`, and returns what it removed.
 ///
 /// # Errors
 ///
-/// When there is no cache folder, or something in it cannot be removed.
+/// If there is no cache folder, or something in it cannot be removed.
 pub fn remove_unpacked(kinds: &[&str], keep: &[PathBuf]) -> Result<Vec<PathBuf>, CacheError> {
     let root = cache_folder()?;
     let mut removed: Vec<PathBuf> =

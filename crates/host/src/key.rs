@@ -1,4 +1,4 @@
-//! The name of something cached: a hash of all that went into it.
+//! The name of a cached result: a hash of everything that went into it.
 
 use std::fmt;
 use std::fs::File;
@@ -7,8 +7,8 @@ use std::path::Path;
 
 /// Thirty-two hexadecimal digits, the first 128 bits of a BLAKE3 hash, that stand for everything that was hashed.
 ///
-/// BLAKE3, since a fleet's traces are hashed each time they are read: it hashes several blocks at once in vector registers.
-/// Source: O'Connor, Aumasson, Neves, Wilcox-O'Hearn, BLAKE3: one function, fast everywhere, 2020.
+/// The hash is BLAKE3, since a fleet's traces are hashed each time they are read: it hashes several blocks at once in
+/// vector registers. Source: O'Connor, Aumasson, Neves, Wilcox-O'Hearn, BLAKE3: one function, fast everywhere, 2020.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(String);
 
@@ -48,11 +48,12 @@ impl KeyHasher {
         self.0.update(piece);
     }
 
-    /// Adds the content of a file as one piece, its length behind it: a file may grow while it is read.
+    /// Adds the content of a file as one piece, with its length behind it, because a file may grow
+    /// while it is read.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub fn update_file(&mut self, path: &Path) -> io::Result<()> {
         let mut file = File::open(path)?;
         let mut block = vec![0; 1 << 16];

@@ -1,4 +1,4 @@
-//! What slablab takes from the operating system, each thing once for the whole tool.
+//! The services that slablab takes from the operating system, each in one place for the whole tool.
 
 mod address_space;
 mod cache;

@@ -1,9 +1,10 @@
-//! Text for a terminal that comes from elsewhere: a trace's names may hold what moves the cursor, changes colours or turns
-//! the direction of writing.
+//! Text from elsewhere, made safe for a terminal: a trace's names may hold characters that move the cursor, change colours
+//! or turn the direction of writing.
 
 use std::borrow::Cow;
 
-/// Returns a line of text with a question mark for each character that a terminal obeys, line ends among them, and not tabs.
+/// Returns a line of text with a question mark for each character that a terminal obeys. Line ends are such characters, tabs
+/// are not.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     let moves = |c: char| is_obeyed(c) && c != '\t';
@@ -14,8 +15,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns whether a terminal obeys a character instead of showing it: control characters, line ends, and what turns the
-/// direction of writing, so that a reader sees other words than a program.
+/// Returns whether a terminal obeys a character instead of showing it: control characters, line ends, and characters
+/// that turn the direction of writing, so that a reader sees other words than a program.
 #[must_use]
 pub fn is_obeyed(c: char) -> bool {
     c.is_control()

@@ -1,4 +1,4 @@
-//! Where programs lie.
+//! The places of programs.
 //!
 //! The search is that of execvp(3): a name with a slash is a path, any other is looked for in the folders of `PATH`.
 

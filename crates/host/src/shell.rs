@@ -1,8 +1,9 @@
-//! Words of POSIX shells: everything that is printed to be typed, or written to be run, goes through here.
+//! Words of POSIX shells, for everything that is printed to be typed, or written to be run.
 //!
-//! How it works: a word of plain characters stays as it is, any other stands in single quotes, between which a shell obeys
-//! nothing. What a terminal obeys, or a line end, must not reach it either: such a word is `$'...'` with these bytes in
-//! octal, which bash, zsh, ksh and busybox read back, and other shells take for a text that names nothing.
+//! # How it works
+//! A word of plain characters stays as it is; any other stands in single quotes, between which a shell obeys nothing.
+//! Line ends and characters that a terminal obeys must not reach it either. A word with them is `$'...'` with these
+//! bytes in octal, which bash, zsh, ksh and busybox read back, and other shells take for a text that names nothing.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -25,8 +26,8 @@ pub fn path(path: &Path) -> String {
     }
 }
 
-/// Returns a command line of these words. One word alone is taken for a whole line already, with what it has of the
-/// shell's own.
+/// Returns a command line of these words. A single word is taken for a whole line already, including the shell's
+/// own syntax.
 #[must_use]
 pub fn line(words: &[String]) -> String {
     match words {
@@ -77,7 +78,7 @@ mod tests {
         let out =
             Command::new("bash").args(["-c", &format!("printf %s {typed}")]).output().unwrap();
         assert_eq!(out.stdout, hostile);
-        // A shell that does not know them runs nothing of it.
+        // A shell that does not know these quotes runs no part of the word.
         let out =
             Command::new("sh").args(["-c", &format!("printf %s {typed}; echo")]).output().unwrap();
         assert_eq!(

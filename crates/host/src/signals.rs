@@ -1,8 +1,8 @@
 //! SIGINT, SIGTERM and SIGHUP: the signals by which a user or the system asks the tool to end.
 //!
-//! Two ways to notice them. An [`Interrupt`] is a flag for work that looks at it now and then; a second
-//! signal ends the process at once. [`Signals`] are events for work that sleeps until something happens;
-//! the defaults return when they are dropped.
+//! There are two ways to notice them. An [`Interrupt`] is a flag for work that checks it now and then; a
+//! second signal ends the process at once. [`Signals`] are events for work that sleeps until something
+//! happens; the defaults return when they are dropped.
 
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
@@ -13,36 +13,36 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
-/// The signals that ask for an end.
+/// The signals that request an end.
 const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// Lets a write beyond the limit of file sizes (`ulimit -f`) fail with EFBIG, as one on a full disk does with ENOSPC: the
-/// signal that comes with it would end the process without a word, and without what it has to clean up.
+/// Makes a write beyond the limit of file sizes (`ulimit -f`) fail with EFBIG, as one on a full disk fails with ENOSPC.
+/// Otherwise the signal that comes with it would end the process without a message, and without cleaning up.
 ///
 /// The signal is caught and not ignored, so that a program that this one starts has the default.
 ///
 /// # Errors
 ///
-/// When the system refuses the handler.
+/// If the system refuses the handler.
 pub fn survive_file_size_limit() -> io::Result<()> {
     signal_hook::flag::register(SIGXFSZ, Arc::default()).map(|_| ())
 }
 
-/// Whether somebody asked us to stop.
+/// Whether the user or the system requested an end.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
     /// Returns one that is set by SIGINT, SIGTERM and SIGHUP from now on; a second SIGINT or SIGTERM ends the process
-    /// with status 2. (A terminal that is lost sends SIGHUP twice: once itself, once by its shell.)
+    /// with status 2. (A lost terminal sends SIGHUP twice: once itself, once by its shell.)
     ///
     /// # Errors
     ///
-    /// When the system refuses the handlers.
+    /// If the system refuses the handlers.
     pub fn on_signals() -> io::Result<Self> {
         let interrupt = Self::default();
         for signal in ENDING {
-            // In this order: the shutdown looks at the flag before this signal sets it.
+            // The order matters: the shutdown reads the flag before this signal sets it.
             if signal != SIGHUP {
                 signal_hook::flag::register_conditional_shutdown(signal, 2, interrupt.0.clone())?;
             }
@@ -57,19 +57,19 @@ impl Interrupt {
         Self::default()
     }
 
-    /// Returns whether somebody asked us to stop.
+    /// Returns whether an end was requested.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Asks to stop, as a signal would.
+    /// Requests an end, as a signal would.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// The same signals as events, and the end of a child as one that only wakes.
+/// The same signals as events, and the end of a child as an event that only wakes.
 #[derive(Debug)]
 pub struct Signals {
     wake: UnixStream,
@@ -82,7 +82,7 @@ impl Signals {
     ///
     /// # Errors
     ///
-    /// When the system refuses the handlers.
+    /// If the system refuses the handlers.
     pub fn catch() -> io::Result<Signals> {
         let (wake, write) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
@@ -96,7 +96,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Sleeps until a signal comes, a child ends, or `until`; returns the last signal that asks for an end.
+    /// Sleeps until a signal comes, a child ends, or `until`; returns the last signal that requests an end.
     pub fn wait(&mut self, until: Option<Instant>) -> Option<i32> {
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         let time = left.map(|left| Timespec {
@@ -104,7 +104,7 @@ impl Signals {
             tv_nsec: i64::from(left.subsec_nanos()),
         });
         let mut woken = [PollFd::new(&self.wake, PollFlags::IN)];
-        // An interruption of the sleep is a signal too: the flag tells.
+        // An interruption of the sleep is a signal too, which the flag shows.
         let _ = poll(&mut woken, time.as_ref());
         let mut bytes = [0; 64];
         while self.wake.read(&mut bytes).is_ok_and(|read| read > 0) {}

@@ -1,10 +1,11 @@
-//! A folder for temporary files that a signal does not leave behind.
+//! A folder for temporary files that is removed even when a signal ends the process.
 //!
 //! # How it works
-//! A thread sleeps until a signal asks for the end of the process, removes the folder and ends the process as the
-//! signal would have. It goes on when the folder is dropped, and ends the process then without anything to remove. For
-//! commands that do not catch signals themselves: who has an [`Interrupt`](crate::Interrupt) returns in order, and any
-//! temporary folder with it. SIGKILL leaves the folder, as it does with every program.
+//! A thread sleeps until a signal requests the end of the process, removes the folder and ends the process as the
+//! signal would have. The thread stays when the folder is dropped, and then ends the process without anything to
+//! remove. It serves commands that do not catch signals themselves: one that has an [`Interrupt`](crate::Interrupt)
+//! returns in order, and drops any temporary folder on the way. SIGKILL leaves the folder, as it does with every
+//! program.
 
 use std::fs;
 use std::io;
@@ -16,7 +17,8 @@ use tempfile::TempDir;
 
 use crate::signals::Signals;
 
-/// How often a folder is removed into which a child still writes, and how long that has to end each time.
+/// How often the removal of a folder is tried while a child still writes into it, and the time between
+/// two tries.
 const TRIES: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -29,7 +31,7 @@ impl TemporaryFolder {
     ///
     /// # Errors
     ///
-    /// When it cannot be made, or the system refuses the signal handlers.
+    /// If it cannot be made, or the system refuses the signal handlers.
     pub fn new(prefix: &str) -> io::Result<Self> {
         let mut signals = Signals::catch()?;
         let folder =
@@ -47,7 +49,7 @@ impl TemporaryFolder {
                 }
                 thread::sleep(PAUSE);
             }
-            // What can go wrong is a number that is no signal.
+            // It only fails for a number that is not a signal.
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         });
         Ok(Self(folder))
@@ -60,7 +62,7 @@ impl TemporaryFolder {
     }
 }
 
-/// Names the folder that users can choose, and not what would have been in it.
+/// Names the folder that users can choose, not the name that would have been in it.
 fn in_words(error: &io::Error) -> io::Error {
     let place = std::env::temp_dir();
     io::Error::new(

@@ -1,7 +1,7 @@
-//! The terminal that keys come from, and whether it is still there.
+//! The terminal that keys come from, and whether it still exists.
 //!
-//! A terminal that is closed, or whose connection is lost, reads as at its end for ever. Who waits for keys has to look
-//! before reading.
+//! A terminal that is closed, or whose connection is lost, reads as at its end for ever. So code that waits for keys
+//! has to check before reading.
 
 use std::fs::File;
 use std::io::{IsTerminal, stdin};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Standard input where that is a terminal, else the one that the process belongs to.
+/// Standard input if it is a terminal, else the terminal that the process belongs to.
 #[derive(Debug)]
 pub struct Terminal(Option<File>);
 
@@ -19,7 +19,7 @@ impl Terminal {
     ///
     /// # Errors
     ///
-    /// When the process has none.
+    /// If the process has none.
     pub fn find() -> std::io::Result<Self> {
         Ok(Self(if stdin().is_terminal() { None } else { Some(File::open("/dev/tty")?) }))
     }
@@ -31,7 +31,7 @@ impl Terminal {
         let fd = self.0.as_ref().map_or_else(|| stdin.as_fd(), File::as_fd);
         let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
         let time = Timespec { tv_sec: 0, tv_nsec: i64::from(time.subsec_nanos()) };
-        // An interruption is a signal, which somebody else looks at.
+        // An interruption is a signal, which is handled elsewhere.
         let _ = poll(&mut fds, Some(&time));
         fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
     }

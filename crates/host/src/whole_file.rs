@@ -1,4 +1,4 @@
-//! A file that is either complete or not there.
+//! A file that is either complete or does not exist.
 //!
 //! # How it works
 //! The file has no name while it is written (`O_TMPFILE`), so that nothing is left behind even when the
@@ -23,9 +23,9 @@ use tempfile::NamedTempFile;
 /// Who may read a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Whom the user's umask allows: mode 0666 less the umask.
+    /// The users whom the umask allows: mode 0666 less the umask.
     Umask,
-    /// The owner only: mode 0600.
+    /// Only the owner: mode 0600.
     Private,
 }
 
@@ -57,7 +57,7 @@ impl WholeFile {
     ///
     /// # Errors
     ///
-    /// When `path` is a folder, a symbolic link to a device or pipe, or lies in a folder that is missing or
+    /// If `path` is a folder, a symbolic link to a device or pipe, or lies in a folder that is missing or
     /// cannot be written.
     pub fn create(path: &Path, access: Access) -> io::Result<WholeFile> {
         let target = match std::fs::metadata(path) {
@@ -75,16 +75,16 @@ impl WholeFile {
     ///
     /// # Errors
     ///
-    /// When the folder for temporary files cannot be written.
+    /// If the folder for temporary files cannot be written.
     pub fn nameless() -> io::Result<WholeFile> {
         Ok(WholeFile { path: PathBuf::new(), target: Target::Direct(tempfile::tempfile()?) })
     }
 
-    /// Returns a handle to write through, and to read again what has no name.
+    /// Returns a handle to write through, and to read a nameless file again.
     ///
     /// # Errors
     ///
-    /// When the process has no file descriptor left.
+    /// If the process has no file descriptor left.
     pub fn file(&self) -> io::Result<File> {
         match &self.target {
             Target::Nameless(file) | Target::Direct(file) => file.try_clone(),
@@ -96,7 +96,7 @@ impl WholeFile {
     ///
     /// # Errors
     ///
-    /// When the path became a folder, or its folder cannot be written any more.
+    /// If the path became a folder, or its folder cannot be written any more.
     pub fn persist(self) -> io::Result<()> {
         match self.target {
             Target::Nameless(file) => link(&file, &self.path),
@@ -110,7 +110,7 @@ impl WholeFile {
 ///
 /// # Errors
 ///
-/// Those of [`WholeFile::create`] and [`WholeFile::persist`], and of writing.
+/// Fails as [`WholeFile::create`] and [`WholeFile::persist`] do, or if writing fails.
 pub fn write_whole(path: &Path, bytes: &[u8], access: Access) -> io::Result<()> {
     let whole = WholeFile::create(path, access)?;
     whole.file()?.write_all(bytes)?;
@@ -125,7 +125,7 @@ impl Target {
             Err(first) => {
                 let hidden = hidden(access).tempfile_in(folder_of(path));
                 hidden.map(Target::Hidden).map_err(|error| {
-                    // The text of this one would name the hidden file, which no user knows.
+                    // The text of this error would name the hidden file, which no user knows.
                     let first = io::Error::from(first);
                     if first.kind() == error.kind() { first } else { error.kind().into() }
                 })
@@ -137,7 +137,8 @@ impl Target {
 /// Gives a nameless file the name `path`. A link cannot replace a file, a rename can.
 fn link(file: &File, path: &Path) -> io::Result<()> {
     let nameless = format!("/proc/self/fd/{}", file.as_raw_fd());
-    // `make_in` does not set the mode of what it did not open itself: the file has its mode already.
+    // `make_in` does not set the mode of a file that it did not open itself, but this file has its
+    // mode already.
     let named = hidden(Access::Umask).make_in(folder_of(path), |beside| {
         rustix::fs::linkat(CWD, &nameless, CWD, beside, AtFlags::SYMLINK_FOLLOW)
             .map_err(io::Error::from)
@@ -161,7 +162,7 @@ fn refuse_foreign_link(path: &Path) -> io::Result<()> {
     }
     let target = std::fs::read_link(path)?;
     Err(io::Error::other(format!(
-        "it is a symbolic link to {}, which is no regular file; name that itself",
+        "it is a symbolic link to {}, which is not a regular file; name that itself",
         target.display()
     )))
 }

@@ -1,8 +1,9 @@
-//! A folder in the cache where something is made before it gets its name.
+//! A folder in the cache where a result is made before it gets its name.
 //!
 //! # How it works
-//! It has a random name behind a prefix, is locked (`flock`) by the process that works in it, and is removed when that ends,
-//! unless it was renamed. SIGKILL leaves it: whoever uses the cache next removes those that nobody has locked.
+//! It has a random name behind a prefix, is locked (`flock`) by the process that works in it, and is removed when that
+//! process ends, unless it was renamed. SIGKILL leaves it; the next process that uses the cache removes those without a
+//! lock.
 //!
 //! # Invariants
 //! - A folder that was touched within [`GRACE`] is left alone: its maker may not have locked it yet, or may be on another host
@@ -15,9 +16,9 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// Makers write a file every few seconds.
+/// Programs that work in such a folder write a file every few seconds.
 const GRACE: Duration = Duration::from_secs(60);
-/// Where locks do not work, what is so old is nobody's.
+/// Where locks do not work, a folder of this age is abandoned.
 const DAY: Duration = Duration::from_hours(24);
 /// Random characters of a name.
 const RANDOM: usize = 6;
@@ -35,12 +36,12 @@ impl Workplace {
     ///
     /// # Errors
     ///
-    /// When `place` cannot be written.
+    /// If `place` cannot be written.
     pub fn new(place: &Path, prefix: &str) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         let folder = builder.prefix(prefix).rand_bytes(RANDOM).tempdir_in(place)?;
         let lock = File::open(folder.path())?;
-        // A file system without locks has the age of the folder.
+        // On a file system without locks, the age of the folder decides.
         let _ = lock.try_lock();
         Ok(Self { folder, _lock: lock })
     }
@@ -52,8 +53,8 @@ impl Workplace {
     }
 }
 
-/// Removes the workplaces in `place` that a process left which was killed, and returns those that are gone. What cannot be
-/// removed is in nobody's way.
+/// Removes the workplaces in `place` that a killed process left, and returns those that are gone. One that cannot be
+/// removed does no harm.
 pub fn remove_abandoned(place: &Path, prefix: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(place).into_iter().flatten().flatten();
     let is_workplace = |path: &PathBuf| {

@@ -1,4 +1,4 @@
-//! The unsafe floor of this crate: what has to be seen before `main`.
+//! The unsafe floor of this crate: what has to be checked before `main`.
 
 mod standard_output;
 

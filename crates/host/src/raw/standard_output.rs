@@ -1,7 +1,8 @@
 //! Whether standard output was closed when the process began (`>&-`).
 //!
-//! How it works: before `main` the standard library opens `/dev/null` in the place of a closed standard stream, and what is
-//! written there is lost without an error. So this looks before that, as a constructor of the program.
+//! # How it works
+//! Before `main` the standard library opens `/dev/null` in the place of a closed standard stream, and what is
+//! written there is lost without an error. So a constructor of the program checks the stream before that.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
