@@ -1,12 +1,14 @@
 //! From rows to verdicts: variants within a run, one run against another, and several hosts.
 //!
-//! How it works: within a run the rounds are pairs, since each contains every variant once and near in time; but not for what
-//! a guest holds that was booted for its run, which the machine's speed does not move. On several
-//! hosts a pair is a round on one host, so a slow and a fast host never meet. Two runs that were made one after the other are
-//! independent samples, and the answer says what that means. All comparisons of one metric are corrected together by
-//! Holm's method; how many runs they need follows from the plan alone, never from the values.
+//! # How it works
+//! Within a run the rounds are pairs, since each contains every variant once and near in time. That is not so for a guest's
+//! memory, which the machine's speed does not move. On several hosts a pair is a round on one host, so a slow and a fast
+//! host never meet. Two runs that were made one after the other are independent samples, and the answer says what that
+//! means. All comparisons of one metric are corrected together by Holm's method; how many runs they need follows from the
+//! plan alone, never from the values.
 //!
-//! Invariants: warm-ups never count. What differs besides the variants is refused or named (`differences`).
+//! # Invariants
+//! Warm-ups never count. Differences besides the variants are refused or named (`differences`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +22,7 @@ use crate::journal::Row;
 use crate::outcome::Outcome;
 use crate::request::Metric;
 
-/// A metric with the comparisons that were made of it.
+/// A metric with its comparisons.
 #[derive(Debug, Clone)]
 pub struct MetricComparisons {
     /// The metric
@@ -29,10 +31,10 @@ pub struct MetricComparisons {
     pub comparisons: Comparisons,
 }
 
-/// The comparisons of several results, and what to say beside them.
+/// The comparisons of several results, and remarks about them.
 #[derive(Debug, Clone)]
 pub struct ComparedResults {
-    /// The comparisons, one entry a metric
+    /// The comparisons, one entry for each metric
     pub sides: Vec<MetricComparisons>,
     /// What a reader should know before believing them
     pub remarks: Vec<String>,
@@ -40,7 +42,7 @@ pub struct ComparedResults {
     pub hosts: Vec<HostChanges>,
 }
 
-/// By how much a candidate differs from the baseline on each host.
+/// The differences between a candidate and the baseline on each host.
 #[derive(Debug, Clone)]
 pub struct HostChanges {
     /// The key of the metric
@@ -53,12 +55,12 @@ pub struct HostChanges {
     pub changes_percent: BTreeMap<String, Vec<f64>>,
 }
 
-/// The runs of two variants at one point, pair by pair or not.
+/// The runs of two variants at one point, whether paired or not.
 type Samples = (Vec<f64>, Vec<f64>);
 
 /// Compares every variant of a run with `baseline`, or else with the first, for each sampled metric.
 ///
-/// Metrics with a single run a variant have nothing to compare and are left out.
+/// Metrics with a single run for each variant have nothing to compare and are left out.
 ///
 /// # Errors
 ///
@@ -245,7 +247,7 @@ impl HostChanges {
         self.changes_percent.iter().map(|(host, all)| (host.as_str(), median(&mut all.clone())))
     }
 
-    /// Says so when the candidate gains on one host and loses on another.
+    /// Returns a remark when the candidate gains on one host and loses on another.
     fn disagreement(&self, metric_name: &str) -> Option<String> {
         let is = |test: fn(f64) -> bool| self.medians_percent().any(|(_, change)| test(change));
         (is(|change| change > 0.0) && is(|change| change < 0.0)).then(|| {

@@ -1,16 +1,17 @@
-//! What two results differ in besides what was measured: the content of the input, a parameter, the accelerator, the
-//! processor, the kernel, the version of slablab.
+//! Differences between two results besides what was measured: the content of the input, a parameter, the
+//! accelerator, the processor, the kernel, the version of slablab.
 //!
-//! How it works: each difference has the name of its factor. A comparison with a difference that nobody asked for is
-//! refused; one that was named (`--factor`) is said in the answer. The frequency governor, the git revision and the
-//! builds of a kernel are what people change between two runs: they are said, and never refused.
+//! # How it works
+//! Each difference has the name of its factor. A comparison with an unnamed difference is refused; a difference
+//! that was named (`--factor`) is stated in the answer. The frequency governor, the git revision and the builds of
+//! a kernel are what people change between two runs, so they are stated and never refused.
 
 use std::collections::BTreeSet;
 
 use crate::error::{Error, Result};
 use crate::outcome::Outcome;
 
-/// One thing that differs.
+/// One difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Difference {
     factor: String,
@@ -18,7 +19,7 @@ pub(crate) struct Difference {
 }
 
 impl Difference {
-    /// Makes it of two values; `None` when they are equal.
+    /// Makes one from two values; `None` when they are equal.
     fn of(factor: &str, a: &str, b: &str) -> Option<Self> {
         let value = |text: &str| if text.is_empty() { "none" } else { text }.to_owned();
         (a != b).then(|| Self { factor: factor.to_owned(), values: (value(a), value(b)) })
@@ -30,13 +31,13 @@ impl Difference {
     }
 }
 
-/// Returns what the work of two results differs in.
+/// Returns the differences in the work of two results.
 fn work(a: &Outcome, b: &Outcome) -> Vec<Difference> {
     let (mine, theirs) = (a.plan.work(), b.plan.work());
     let names: BTreeSet<&String> = mine.keys().chain(theirs.keys()).collect();
     let value = |work: &std::collections::BTreeMap<String, String>, name: &String| {
         let text = work.get(name).cloned().unwrap_or_default();
-        // A plan of the first version knows the name of its input only.
+        // A plan of the first version knows only the name of its input.
         let both_hashed = !a.plan.input_key.is_empty() && !b.plan.input_key.is_empty();
         match (name.as_str(), text.rsplit_once(' ')) {
             ("input", Some((file, _))) if !both_hashed => file.to_owned(),
@@ -52,13 +53,13 @@ fn work(a: &Outcome, b: &Outcome) -> Vec<Difference> {
         .collect()
 }
 
-/// Returns what the environments of two results differ in.
+/// Returns the differences between the environments of two results.
 fn environment(a: &Outcome, b: &Outcome) -> Vec<Difference> {
     let pairs = a.plan.environment.factors().into_iter().zip(b.plan.environment.factors());
     pairs.filter_map(|((name, a), (_, b))| Difference::of(name, &a, &b)).collect()
 }
 
-/// Returns what is said and never refused.
+/// Returns the differences that are stated and never refused.
 fn subjects(a: &Outcome, b: &Outcome) -> Vec<Difference> {
     let (here, there) = (&a.plan.environment, &b.plan.environment);
     let build = |outcome: &Outcome| {
@@ -79,15 +80,15 @@ fn subjects(a: &Outcome, b: &Outcome) -> Vec<Difference> {
 pub(crate) enum Hosts {
     /// All that can change a time must be equal
     One,
-    /// The processor and the kernel belong to the host, which is compared with itself only
+    /// The processor and the kernel belong to the host, which is compared only with itself
     Several,
 }
 
-/// Checks that `a` and `b` differ in nothing but the `factors` that were named, and returns what an answer says of it.
+/// Checks that `a` and `b` differ only in the `factors` that were named, and returns what an answer states about them.
 ///
 /// # Errors
 ///
-/// If they do; the message names what differs.
+/// If there is another difference; the message names it.
 pub(crate) fn check(
     a: &Outcome,
     b: &Outcome,

@@ -1,7 +1,8 @@
 //! The machine that a row comes from: enough to judge the row, and to refuse a comparison with another machine's.
 //!
-//! How it works: what can change a measurement has a name ([`Environment::factors`]) and goes into the key, which is
-//! equal where all of them are. The frequency governor and the git revision are recorded and named, and not refused.
+//! # How it works
+//! Everything that can change a measurement has a name ([`Environment::factors`]) and goes into the key, which is
+//! equal where all factors are. The frequency governor and the git revision are recorded and named, but not refused.
 
 use std::fs;
 use std::process::Command;
@@ -10,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_host::KeyHasher;
 
-/// What is known of a machine. Empty where the system does not say.
+/// Facts about a machine; a fact is empty where the system does not tell it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct Environment {
     /// The host's name
@@ -30,7 +31,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Asks the system.
+    /// Reads the facts from the system.
     pub fn of_this_machine() -> Self {
         let line = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
         Self {
@@ -60,7 +61,7 @@ impl Environment {
     }
 }
 
-/// Returns the load average over the last minute; zero where the system does not say.
+/// Returns the load average over the last minute; zero where the system does not tell it.
 pub(crate) fn load() -> f64 {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0.0)

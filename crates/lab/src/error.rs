@@ -1,11 +1,11 @@
-//! What can go wrong in the lab, said once, with the place and the remedy.
+//! The errors of the lab, each stated once, with the place and the remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-/// A result or what stood in its way.
+/// A result or the reason why there is none.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why there is no result.
@@ -76,7 +76,7 @@ impl Error {
         move |cause| Self::Numbers { what, cause }
     }
 
-    /// Returns a closure that says what is wrong with a file.
+    /// Returns a closure that states what is wrong with a file.
     pub(crate) fn unreadable(path: &Path) -> impl Fn(String) -> Self {
         let path = path.to_owned();
         move |reason| Self::Unreadable { path: path.clone(), reason }

@@ -1,7 +1,9 @@
 //! The trait that every experiment has.
 //!
-//! How it works: the lab asks an experiment for its [`Design`], makes the plan, asks it to set up a [`Fixture`] once, and
-//! then for one [`Observation`] a cell. An experiment knows nothing of order, files or statistics.
+//! # How it works
+//! The lab gets the [`Design`] of an experiment and makes the plan. It lets the experiment set up a
+//! [`Fixture`] once, and then requests one [`Observation`] for each cell. An experiment knows nothing about
+//! order, files or statistics.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,10 +20,10 @@ use crate::request::{Design, Engine, Metric, Request};
 
 /// A question that the lab can answer.
 pub trait Experiment: Sync {
-    /// Returns what it asks, where it runs, and what it measures.
+    /// Returns its question, where it runs, and what it measures.
     fn about(&self) -> About;
 
-    /// Returns what it measures for `request`, where a request may ask for more.
+    /// Returns the metrics for `request`, which may ask for further ones.
     ///
     /// # Errors
     ///
@@ -44,7 +46,8 @@ pub trait Experiment: Sync {
     /// If that fails.
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>>;
 
-    /// Returns the kernels that `request` boots: what a machine lacks for them can be installed before anything is built.
+    /// Returns the kernels that `request` boots, so that what a machine lacks for them can be installed before anything
+    /// is built.
     ///
     /// # Errors
     ///
@@ -53,18 +56,19 @@ pub trait Experiment: Sync {
         Ok(Vec::new())
     }
 
-    /// Returns what the rows say by themselves, a sentence each, and whether it is as it should be.
+    /// Returns what the rows tell by themselves, a sentence each, and whether it is as it should
+    /// be.
     fn findings(&self, _outcome: &Outcome) -> Vec<Finding> {
         Vec::new()
     }
 
-    /// Returns what an answer shows beside comparisons and samples: address maps, say.
+    /// Returns what an answer shows beside comparisons and samples, for example address maps.
     fn sections(&self, _outcome: &Outcome) -> Vec<Section> {
         Vec::new()
     }
 }
 
-/// What the rows of an experiment say by themselves.
+/// What the rows of an experiment tell by themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The sentence
@@ -73,14 +77,14 @@ pub struct Finding {
     pub holds: bool,
 }
 
-/// What an experiment says of itself.
+/// The description of an experiment.
 #[derive(Debug, Clone)]
 pub struct About {
     /// The name by which it is run
     pub name: &'static str,
     /// The question
     pub question: &'static str,
-    /// Where it can run, by default in the first
+    /// Where it can run; the first is the default
     pub engines: &'static [Engine],
     /// What it measures; the first answers the question
     pub metrics: Vec<Metric>,
@@ -92,11 +96,11 @@ pub struct About {
 pub struct Setup<'a> {
     /// What a user asked for
     pub request: &'a Request,
-    /// What was made of it
+    /// The design made from it
     pub design: &'a Design,
-    /// The result folder, for what is too large for a row
+    /// The result folder, for data that is too large for a row
     pub folder: &'a Path,
-    /// Is told what is being done, where that takes long
+    /// Receives the steps of work that takes long
     pub watch: &'a mut dyn FnMut(Step<'_>),
 }
 
@@ -121,21 +125,21 @@ pub trait Fixture {
     fn observe(&mut self, cell: &Cell) -> Result<Observation>;
 }
 
-/// What one cell gave.
+/// The result of one cell.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Observation {
     /// The values, by the key of their metric
     pub values: BTreeMap<String, f64>,
-    /// The values at each point, where one cell goes through them all: a boot, say
+    /// The values at each point, where one cell goes through them all, as a boot does
     pub parts: Vec<Part>,
-    /// What else was observed: addresses, counters; null when there is nothing
+    /// Further observations, such as addresses or counters; null when there are none
     pub detail: serde_json::Value,
     /// The command that repeats it, where there is one
     pub command: String,
 }
 
 impl Observation {
-    /// Makes one of values, each with the key of its metric.
+    /// Makes one from values, each with the key of its metric.
     pub(crate) fn of(values: impl IntoIterator<Item = (&'static str, f64)>) -> Self {
         let values = values.into_iter().map(|(key, value)| (key.to_owned(), value));
         Self { values: values.collect(), ..Self::default() }

@@ -1,10 +1,12 @@
-//! `raw.jsonl`: one row an observation, appended as it is made and never edited.
+//! `raw.jsonl`: one row for each observation, appended as it is made and never edited.
 //!
-//! How it works: a row is one line, handed to the system in one write and synced before the next run starts. A line
+//! # How it works
+//! A row is one line, handed to the system in one write and synced before the next run starts. A line
 //! is whole when it ends in a newline. When a run was killed in the middle of a write, the rest of the line is cut off as
 //! the journal is opened again, and the cell runs once more. A lock keeps two runs from one folder.
 //!
-//! Invariants: rows of a journal have distinct cells. A row says all that is needed to judge it alone.
+//! # Invariants
+//! Rows of a journal have distinct cells. A row contains all that is needed to judge it alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -23,7 +25,7 @@ pub(crate) const SCHEMA: &str = "slablab.lab.row/1";
 /// The name of the file in a result folder.
 pub(crate) const FILE: &str = "raw.jsonl";
 
-/// What a cell gave at one of several points that it went through.
+/// The result of a cell at one of several points that it went through.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Part {
     /// The point
@@ -56,7 +58,7 @@ pub struct Row {
     /// The values at each point, where one cell goes through them all
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
-    /// What else was found
+    /// Further findings
     #[serde(default, skip_serializing_if = "serde_json::Value::is_null")]
     pub detail: serde_json::Value,
     /// The command that repeats it
@@ -64,11 +66,12 @@ pub struct Row {
     pub command: String,
     /// When it started, since 1970
     pub started_unix_ms: u64,
-    /// How long it took, all in all
+    /// How long it took in total
     pub took_ms: u64,
     /// The load of the machine when it started: the mean number of runnable tasks over a minute
     pub load: f64,
-    /// The identity of the work: rows with another one measured something else. Empty in rows of the first version
+    /// The identity of the work: rows with another one measured something else. It is empty in rows of the first
+    /// version
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub work_key: String,
     /// The identity of the environment; empty in rows of the first version
@@ -79,7 +82,7 @@ pub struct Row {
     pub environment: Environment,
 }
 
-/// Returns how the guest of a row ran, of the row's detail; empty where there was none.
+/// Returns how the guest of a row ran, from the row's detail; empty where there was none.
 pub(crate) fn accelerator(detail: &serde_json::Value) -> &str {
     detail["accelerator"].as_str().unwrap_or_default()
 }
@@ -93,7 +96,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal of a result folder, made if it is not there.
+    /// Opens the journal of a result folder, and makes it if it does not exist.
     ///
     /// # Errors
     ///
@@ -136,7 +139,7 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// If the disk is full or fails; what was written of the row is cut off when the journal is opened again.
+    /// If the disk is full or fails; a partly written row is cut off when the journal is opened again.
     ///
     /// # Panics
     ///
@@ -173,11 +176,11 @@ impl Journal {
         parse(&text[..whole_lines(&text)], &path)
     }
 
-    /// Reads all rows of a result folder, each with its line, and whether a torn line behind them does not count.
+    /// Reads all rows of a result folder, each with its line, and whether a torn line behind them was ignored.
     ///
     /// # Errors
     ///
-    /// As [`Journal::read`].
+    /// Fails as [`Journal::read`] does.
     pub(crate) fn read_lines(folder: &Path) -> Result<(Vec<(Row, String)>, bool)> {
         let path = folder.join(FILE);
         let text = fs::read(&path).map_err(Error::io(&path, "read the rows"))?;
@@ -190,7 +193,7 @@ impl Journal {
     }
 }
 
-/// Cuts off what stands behind the last newline, and returns the rest.
+/// Cuts off the bytes behind the last newline, and returns the rest.
 fn cut_torn_tail(file: &mut File, path: &Path) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     // A device such as /dev/full cannot be read to its end; it has no rows.

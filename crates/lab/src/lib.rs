@@ -1,18 +1,21 @@
 //! The lab: experiments, runs that can be interrupted, and comparisons.
 //!
-//! How it works: three steps that run alone. An [`Experiment`] and a [`Request`] make a [`Plan`] ([`plan()`]): which
-//! variants, at which points, how often, in which random order. [`run()`] carries the plan out cell by cell and appends one row
-//! each to `raw.jsonl` ([`Journal`]). [`Outcome`] reads rows; [`compare_variants`], [`compare_runs`] and
+//! # How it works
+//! There are three steps, which can run separately. An [`Experiment`] and a [`Request`] make a [`Plan`] ([`plan()`]): which
+//! variants, at which points, how often, in which random order. [`run()`] carries the plan out cell by cell and appends one
+//! row each to `raw.jsonl` ([`Journal`]). [`Outcome`] reads rows; [`compare_variants`], [`compare_runs`] and
 //! [`compare_hosts`] compare them. A [`Sweep`] is a plan that several machines run in [`Shard`]s, and [`merge()`] makes one
 //! result of their rows.
 //!
-//! To add an experiment: one file in `experiments/` with a struct that implements [`Experiment`], one line in
-//! [`experiments`].
+//! To add an experiment, write one file in `experiments/` with a struct that implements [`Experiment`], and
+//! add one line in [`experiments`].
 //!
-//! Modules, lower ones first: `error`, `request`, `parameter`, `environment`; `plan`, `journal`, `samples`; `outcome`,
-//! `differences`, `compare`; `experiment`, `guest`, `settings`, `experiments`; `planning`, `run`, `sweep`, `merge`.
+//! The modules, lower ones first, are `error`, `request`, `parameter`, `environment`; `plan`, `journal`, `samples`;
+//! `outcome`, `differences`, `compare`; `experiment`, `guest`, `settings`, `experiments`; `planning`, `run`, `sweep`,
+//! `merge`.
 //!
-//! Invariants: a row is written once and never edited; a cell has one row or none, whenever the run was killed. The
+//! # Invariants
+//! A row is written once and never edited; a cell has one row or none, whenever the run was killed. The
 //! order of the cells follows from the seed in the plan. Rows of warm-up cells are kept and never counted. Rows of
 //! different work, environments or hosts are never compared as if they were one.
 #![forbid(unsafe_code)]

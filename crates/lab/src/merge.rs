@@ -1,11 +1,14 @@
 //! The rows of a sweep's shards as one result.
 //!
-//! How it works: every shard's plan and every row is checked against the plan. Each round at a point is taken whole from one
-//! journal: the one whose first row of it is the oldest. What other journals have of it is a duplicate, and is named; where
-//! the round measured counts, which are the same in every run, a duplicate must have the same counts. What no journal has
+//! # How it works
+//! Every shard's plan and every row is checked against the plan. Each round at a point is taken whole from one journal: the
+//! one whose first row of it is the oldest. Copies of it in other journals are duplicates, and are named; where the round
+//! measured counts, which are the same in every run, a duplicate must have the same counts. A round that no journal has
 //! whole is a hole. Lines are copied as they were written.
 //!
-//! Invariants: the result has each cell once or not at all, in the order of the plan; rows of a round are of one machine.
+//! # Invariants
+//! The result has each cell once or not at all, in the order of the plan; all rows of a round come from one
+//! machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,7 +26,7 @@ use crate::plan::{Cell, Plan};
 use crate::request::Nature;
 use crate::sweep::{Block, Sweep};
 
-/// What a merge found.
+/// The result of a merge.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Merged {
     /// Cells of the plan
@@ -40,7 +43,7 @@ pub struct Merged {
     pub duplicates: Vec<String>,
 }
 
-/// What one journal gave.
+/// The contribution of one journal.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ShardRows {
     /// Its folder
@@ -64,7 +67,7 @@ pub enum Holes {
     Keep,
 }
 
-/// For each cell that is taken, which source it is in and which line there.
+/// For each cell that is taken: the number of its source, and the number of its line there.
 type Taken = BTreeMap<usize, (usize, usize)>;
 
 /// A journal that was read.
@@ -96,7 +99,7 @@ impl Source {
     }
 }
 
-/// Checks that `row` is of the cell of the plan that it says, and of the machine of its shard.
+/// Checks that `row` belongs to the plan's cell with its number, and to the machine of its shard.
 fn check(row: &Row, plan: &Plan, own: &Plan, cells: &[Cell]) -> std::result::Result<(), String> {
     let number = row.cell;
     let Some(cell) = cells.get(number) else {
@@ -131,11 +134,12 @@ fn check(row: &Row, plan: &Plan, own: &Plan, cells: &[Cell]) -> std::result::Res
 
 /// Merges the shards of `sweeps`, which are copies of one plan, into a result in the new folder `output`.
 ///
-/// With holes and [`Holes::Refuse`], nothing is written; what is missing is in the answer.
+/// With holes and [`Holes::Refuse`], nothing is written; the answer names what is missing.
 ///
 /// # Errors
 ///
-/// If plans differ, a row is of none of them, duplicates of counts differ, or the folder is there already.
+/// If plans differ, a row belongs to none of them, duplicates of counts differ, or the folder exists
+/// already.
 pub fn merge(sweeps: &[Sweep], output: &Path, holes: Holes) -> Result<Merged> {
     let [first, rest @ ..] = sweeps else {
         return Err(Error::Request("nothing to merge: no plan was given".to_owned()));
@@ -182,7 +186,7 @@ pub fn merge(sweeps: &[Sweep], output: &Path, holes: Holes) -> Result<Merged> {
     }
     let environments: BTreeSet<_> =
         taken.values().map(|at| &sources[at.0].environment.host).collect();
-    // A result of one machine is what that machine would have made alone.
+    // A result of one machine equals what that machine would have made alone.
     let environment = match environments.len() {
         1 => taken.values().next().map(|at| sources[at.0].environment.clone()),
         _ => None,
@@ -193,7 +197,7 @@ pub fn merge(sweeps: &[Sweep], output: &Path, holes: Holes) -> Result<Merged> {
     Ok(merged)
 }
 
-/// Returns what is taken, and what there is to say.
+/// Returns the rows that are taken, and the remarks.
 fn choose(sweep: &Sweep, sources: &[Source]) -> Result<(Taken, Merged)> {
     let mut found: BTreeMap<Block, BTreeMap<usize, Vec<usize>>> = BTreeMap::new();
     for (at, source) in sources.iter().enumerate() {
@@ -216,7 +220,8 @@ fn choose(sweep: &Sweep, sources: &[Source]) -> Result<(Taken, Merged)> {
             };
             let missing = cells.iter().filter(|cell| here.len() > 1 || !has(cell));
             holes.extend(missing.map(|cell| format!("cell {}: {}", cell.index, cell.words())));
-            // What one machine has of a round is kept; halves of several machines are no round.
+            // The rows that one machine has of a round are kept; halves of several machines do not
+            // make a round.
             if let (1, Some((&at, lines))) = (here.len(), here.iter().next()) {
                 taken.extend(lines.iter().map(|line| (row(at, *line).cell, (at, *line))));
             }
@@ -253,7 +258,7 @@ fn choose(sweep: &Sweep, sources: &[Source]) -> Result<(Taken, Merged)> {
     Ok((taken, Merged { cells: 0, merged: 0, hosts, shards, holes, duplicates }))
 }
 
-/// Checks that what is the same in every run is the same in two rows of a cell.
+/// Checks that values which are the same in every run are equal in two rows of a cell.
 fn same_counts(plan: &Plan, kept: &Row, twin: &Row, folder: &Path) -> Result<()> {
     for metric in plan.metrics.iter().filter(|metric| metric.nature == Nature::Exact) {
         let (a, b) = (kept.values.get(&metric.key), twin.values.get(&metric.key));
@@ -273,12 +278,12 @@ fn same_counts(plan: &Plan, kept: &Row, twin: &Row, folder: &Path) -> Result<()>
     Ok(())
 }
 
-/// Writes a result folder, which has its name when it is whole.
+/// Writes a result folder; it gets its name when it is whole.
 fn write(folder: &Path, plan: &Plan, lines: &str) -> Result<()> {
     let parent = slablab_host::folder_of(folder);
     let beside = tempfile::Builder::new()
         .prefix(".merge-")
-        // As mkdir does, which takes the umask away.
+        // The mode is that of mkdir, from which the umask is subtracted.
         .permissions(fs::Permissions::from_mode(0o777))
         .tempdir_in(parent)
         .map_err(Error::io(folder, "make the result folder"))?;
@@ -287,7 +292,7 @@ fn write(folder: &Path, plan: &Plan, lines: &str) -> Result<()> {
     write_whole(&rows, lines.as_bytes(), Access::Umask)
         .map_err(Error::io(&rows, "write the rows"))?;
     fs::rename(beside.path(), folder).map_err(Error::io(folder, "name the result folder"))?;
-    // Its name is gone, and nothing is left to be removed.
+    // Its old name is gone, and nothing is left to be removed.
     let _ = beside.keep();
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! A run as it was stored: its plan and its rows, checked to be of one work and one environment.
+//! A run as it was stored: its plan and its rows, which are checked to belong to one work and one
+//! environment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,9 +19,9 @@ pub struct Outcome {
     pub name: String,
     /// What was planned
     pub plan: Plan,
-    /// The rows that count, one a point
+    /// The rows that count, one for each point
     pub rows: Vec<Row>,
-    /// How many cells have their row, and how many there are
+    /// The number of cells with a row, and the number of cells
     done: (usize, usize),
 }
 
@@ -57,7 +58,8 @@ impl Outcome {
         Ok(Self::new(name.unwrap_or_else(|| folder.display().to_string()), plan, rows))
     }
 
-    /// Returns the hosts that made the rows: several after a merge, and then each round of a point is of one.
+    /// Returns the hosts that made the rows. There may be several after a merge; each round of a point then
+    /// belongs to one.
     pub fn hosts(&self) -> BTreeSet<&str> {
         self.rows.iter().map(|row| row.environment.host.as_str()).collect()
     }
@@ -82,12 +84,13 @@ impl Outcome {
         self.rows.first().map_or("", |row| accelerator(&row.detail))
     }
 
-    /// Returns the identity of the kernel that was built for a variant, where one was.
+    /// Returns the identity of the kernel that was built for a variant, if one was.
     pub fn build(&self, variant: &str) -> Option<&str> {
         self.rows.iter().find(|row| row.variant == variant)?.detail["build"].as_str()
     }
 
-    /// Makes an outcome of rows that count; cells that went through several points become a row for each.
+    /// Makes an outcome from rows that count; cells that went through several points become a row for
+    /// each.
     pub(crate) fn new(name: String, mut plan: Plan, rows: Vec<Row>) -> Self {
         let cells = rows.len();
         let mut spread = Vec::with_capacity(cells);
@@ -144,7 +147,7 @@ impl Outcome {
             .collect()
     }
 
-    /// Returns the samples of `metric` at a point, one group a variant.
+    /// Returns the samples of `metric` at a point, one group for each variant.
     pub fn groups(&self, metric: &str, point: &str) -> Vec<Group> {
         let group = |variant: &String| Group {
             name: variant.clone(),
@@ -170,11 +173,13 @@ impl Outcome {
     }
 }
 
-/// Says what is wrong when rows are of another environment than the plan, or ran under several accelerators.
+/// Returns what is wrong when rows come from another environment than the plan, or ran under several
+/// accelerators.
 fn check_rows(plan: &Plan, rows: &[Row]) -> std::result::Result<(), String> {
     let mut machines: BTreeMap<(usize, &str), &Environment> = BTreeMap::new();
     for row in rows {
-        // A plan that names no machine was run by several, and each round of a point belongs to one.
+        // Several machines ran a plan that names no machine, and each round of a point belongs to
+        // one.
         let (of, planned) = match plan.is_for_any_machine() {
             true => {
                 let block = (row.round, row.point.as_str());
@@ -203,7 +208,8 @@ fn check_rows(plan: &Plan, rows: &[Row]) -> std::result::Result<(), String> {
     Ok(())
 }
 
-/// Returns the points of `rows`, numbers in their order and before names, component by component.
+/// Returns the points of `rows`, compared component by component; numbers are in their order and
+/// come before names.
 fn points_of(rows: &[Row]) -> Vec<String> {
     let mut points: Vec<String> = rows.iter().map(|row| row.point.clone()).collect();
     let order = |a: &String, b: &String| {

@@ -1,8 +1,8 @@
-//! Parameters: what a request may set of an experiment. Each is declared once, by the experiment that has it.
+//! Parameters: what a request may set in an experiment. The experiment that has a parameter declares it once.
 //!
 //! # How it works
-//! A declaration says what values there are, what holds where nothing is set, and in which engine it means anything. The
-//! plan refuses a value that does not fit; the experiment reads it by its declaration; lists and helps show it.
+//! A declaration gives the possible values, the default, and the engine in which the parameter means anything. The plan
+//! refuses a value that does not fit; the experiment reads it by its declaration; lists and helps show it.
 
 use crate::error::{Error, Result};
 use crate::request::{Engine, Request, Scale};
@@ -14,9 +14,9 @@ pub struct Parameter {
     pub name: &'static str,
     /// Its values
     pub kind: Kind,
-    /// Its value where none is set; "" where there is none
+    /// The default value; "" for none
     pub default: &'static str,
-    /// That of a smoke run; "" where it is the same
+    /// The value of a smoke run; "" where it is the same
     pub smoke: &'static str,
     /// What it means
     pub help: &'static str,
@@ -24,22 +24,22 @@ pub struct Parameter {
     pub engine: Option<Engine>,
 }
 
-/// Which values a parameter takes.
+/// The values that a parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Any text
     Text,
-    /// Names, by comma
+    /// Names, separated by commas
     Names,
     /// A path
     File,
     /// A number from the first to the second
     Number(u64, u64),
-    /// Such numbers, by comma
+    /// Such numbers, separated by commas
     Numbers(u64, u64),
     /// One of these words
     Word(&'static [&'static str]),
-    /// Some of these words, by comma
+    /// Some of these words, separated by commas
     Words(&'static [&'static str]),
 }
 
@@ -60,22 +60,22 @@ impl Kind {
 }
 
 impl Parameter {
-    /// Declares a parameter that has no default and is for all engines.
+    /// Declares a parameter that has no default and applies to all engines.
     pub(crate) const fn new(name: &'static str, kind: Kind, help: &'static str) -> Self {
         Self { name, kind, default: "", smoke: "", help, engine: None }
     }
 
-    /// Says its value where none is set.
+    /// Sets the default value.
     pub(crate) const fn or(self, default: &'static str) -> Self {
         Self { default, ..self }
     }
 
-    /// Says its value in a smoke run where none is set.
+    /// Sets the default value of a smoke run.
     pub(crate) const fn in_smoke(self, smoke: &'static str) -> Self {
         Self { smoke, ..self }
     }
 
-    /// Returns it as one that `engine` alone has.
+    /// Restricts it to `engine`.
     #[must_use]
     pub const fn of_engine(self, engine: Engine) -> Self {
         Self { engine: Some(engine), ..self }
@@ -105,7 +105,7 @@ impl Parameter {
     ///
     /// # Errors
     ///
-    /// If it is none of those that it may be.
+    /// If it is not one of the possible values.
     pub(crate) fn number(&self, request: &Request) -> Result<u64> {
         self.read(self.text(request))
     }
@@ -114,7 +114,7 @@ impl Parameter {
     ///
     /// # Errors
     ///
-    /// If one is none of those that it may be.
+    /// If one of them is not a possible value.
     pub(crate) fn numbers(&self, request: &Request) -> Result<Vec<u64>> {
         parts(self.text(request)).map(|text| self.read(text)).collect()
     }
@@ -123,7 +123,7 @@ impl Parameter {
     ///
     /// # Errors
     ///
-    /// If it is none, or none of those that the parameter may be.
+    /// If it is not a number, or not one of the possible values.
     pub(crate) fn read(&self, text: &str) -> Result<u64> {
         let (Kind::Number(least, most) | Kind::Numbers(least, most)) = self.kind else {
             return Err(self.refuse(text, "it is no number"));
@@ -137,7 +137,7 @@ impl Parameter {
     ///
     /// # Errors
     ///
-    /// If it is none of those that the parameter may have.
+    /// If it is not one of the possible values.
     pub(crate) fn check(&self, text: &str) -> Result<()> {
         let one_of = |word: &str, words: &[&str]| match words.contains(&word) {
             true => Ok(()),

@@ -1,8 +1,9 @@
-//! A plan: which cells, in which order. It is written before the first run and never changes.
+//! A plan: the cells and their order. It is written before the first run and never changes.
 //!
-//! How it works: warm-up rounds first, then the counted ones; each round contains every variant at every point once, in an
-//! order of its own that follows from the seed. So a drift of the machine hits all variants alike, and the rows
-//! of a round are pairs.
+//! # How it works
+//! Warm-up rounds come first, then the counted ones; each round contains every variant at every point once, in
+//! an order of its own that follows from the seed. So a drift of the machine hits all variants alike, and the
+//! rows of a round are pairs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,7 +19,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result, with_schema};
 use crate::request::{Design, Engine, Metric, Request, Scale};
 
-/// Parameters that select variants and points, or say how to work, and do not change what a cell measures.
+/// Parameters that select variants and points, or how to work, and do not change what a cell measures.
 const NOT_WORK: [&str; 13] = [
     "allocators",
     "append",
@@ -42,7 +43,7 @@ pub(crate) const SCHEMA: &str = "slablab.lab.plan/1";
 /// The name of the file in a result folder.
 pub(crate) const FILE: &str = "plan.json";
 
-/// What will be run.
+/// The runs that will be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The schema
@@ -79,11 +80,11 @@ pub struct Cell {
     pub index: usize,
     /// Its round, from 0; warm-ups have rounds of their own
     pub round: usize,
-    /// Whether it is run and not counted
+    /// Whether it is run but not counted
     pub warmup: bool,
     /// The variant
     pub variant: String,
-    /// The point; empty when there is one only
+    /// The point; empty when there is only one
     pub point: String,
 }
 
@@ -124,7 +125,8 @@ impl Plan {
         cells
     }
 
-    /// Returns what a cell measures, but for its variant, point and accelerator: each part with the name of the factor.
+    /// Returns what a cell measures, apart from its variant, point and accelerator: each part with the name of the
+    /// factor.
     pub fn work(&self) -> BTreeMap<String, String> {
         let params = self.params.iter().filter(|(key, _)| !NOT_WORK.contains(&key.as_str()));
         let mut work: BTreeMap<String, String> =
@@ -171,7 +173,8 @@ impl Plan {
         self.metrics.iter().filter_map(move |metric| Some((metric, needed(metric.pairing()?))))
     }
 
-    /// Says what will be run, and whether so many rounds can decide anything; `None` where every run gives the same.
+    /// Returns a summary of the runs, which tells whether `rounds` rounds can decide anything; `None` where every
+    /// run gives the same.
     pub fn summary(&self) -> Option<String> {
         let Design { variants, points, rounds, warmups, .. } = &self.design;
         self.rounds_by_metric().next()?;
@@ -204,12 +207,13 @@ impl Plan {
         strip(self) == strip(other)
     }
 
-    /// Returns whether it names no machine: it is to be run in shards, or its rows are of several.
+    /// Returns whether it names no machine, because it is to be run in shards, or its rows come
+    /// from several.
     pub fn is_for_any_machine(&self) -> bool {
         self.environment == Environment::default()
     }
 
-    /// Says in what `other` is another plan than this one, but for the machine: the first field with both values.
+    /// Returns in what `other` differs from this plan, apart from the machine: the first field with both values.
     pub fn difference(&self, other: &Self) -> Option<String> {
         let value = |plan: &Self| {
             let plan = Self { environment: Environment::default(), ..plan.clone() };
@@ -218,7 +222,7 @@ impl Plan {
         differs("", &value(self), &value(other))
     }
 
-    /// Returns the request that it was made of.
+    /// Returns the request from which it was made.
     pub fn request(&self) -> Request {
         Request {
             engine: self.engine,
@@ -239,7 +243,7 @@ impl Plan {
         let path = folder.join(FILE);
         let text = match fs::read(&path) {
             Ok(text) => text,
-            // A folder that cannot be there is said when it is to be made.
+            // A folder that cannot exist is reported when it is to be made.
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 return Ok(None);
             }
@@ -266,7 +270,7 @@ impl Plan {
     }
 }
 
-/// Returns the first field in which two JSON values differ, with both values in short.
+/// Returns the first field in which two JSON values differ, with both values in short form.
 fn differs(name: &str, a: &serde_json::Value, b: &serde_json::Value) -> Option<String> {
     if let (Some(mine), Some(theirs)) = (a.as_object(), b.as_object()) {
         let names: BTreeSet<&String> = mine.keys().chain(theirs.keys()).collect();

@@ -1,4 +1,5 @@
-//! From a request to a plan: what an experiment is asked before anything is built or measured.
+//! From a request to a plan: the part of an experiment that runs before anything is built or
+//! measured.
 
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use crate::parameter::Parameter;
 use crate::plan::{Plan, SCHEMA};
 use crate::request::{Engine, Request, Scale};
 
-/// A plan lists its runs; more than these nobody waits for.
+/// A plan lists its runs; a larger number would take too long to be useful.
 const RUNS_MAX: usize = 1_000_000;
 
 /// Plans `experiment` as `request` says.
@@ -72,7 +73,7 @@ pub fn plan(experiment: &dyn Experiment, request: &Request) -> Result<Plan> {
         seed: request.seed,
         environment: Environment::of_this_machine(),
     };
-    // One round is for what is the same in every run.
+    // One round is enough for what is the same in every run.
     if request.rounds.is_none() && request.scale == Scale::Full && plan.design.rounds > 1 {
         plan.design.rounds = plan.design.rounds.max(plan.rounds_needed());
     }
@@ -86,7 +87,7 @@ pub fn parameters_of(own: &[Parameter], engine: Engine) -> Vec<Parameter> {
     own.iter().chain(guest).filter(is_of).copied().collect()
 }
 
-/// Refuses a parameter that is none of `known`, and a value that does not fit.
+/// Refuses a parameter that is not among `known`, and a value that does not fit.
 fn check_parameters(experiment: &str, known: &[Parameter], request: &Request) -> Result<()> {
     for (key, value) in &request.params {
         let Some(parameter) = known.iter().find(|parameter| parameter.name == key) else {
@@ -102,7 +103,7 @@ fn check_parameters(experiment: &str, known: &[Parameter], request: &Request) ->
     Ok(())
 }
 
-/// Returns a hash of what is in a file.
+/// Returns a hash of the content of a file.
 pub(crate) fn content_key(path: &Path) -> Result<String> {
     let mut hasher = KeyHasher::new("input of a measurement");
     hasher.update_file(path).map_err(Error::io(path, "read the input"))?;

@@ -1,4 +1,4 @@
-//! The words of the lab: what a user asks for, and what an experiment makes of it.
+//! The words of the lab: what a user requests, and what an experiment makes of it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -40,15 +40,16 @@ pub enum Scale {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Nature {
-    /// A time: each run is a sample, and those of a round are alike in what the machine did meanwhile
+    /// A time: each run is a sample, and the machine's other work affects those of a round alike
     Sampled,
-    /// What a machine that was started for the run holds, however fast it ran: each run is a sample by itself
+    /// The memory of a machine that was started for the run, however fast it ran: each run is a sample by
+    /// itself
     Independent,
     /// A count: each run gives the same, and one is enough
     Exact,
 }
 
-/// Something that is measured.
+/// A quantity that is measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metric {
     /// Its name in rows, unit last: `held_bytes_peak`
@@ -73,7 +74,7 @@ impl Metric {
         }
     }
 
-    /// Makes a metric of which less is better.
+    /// Makes a metric for which less is better.
     pub(crate) fn less(key: &str, name: &str, unit: &str, nature: Nature) -> Self {
         Self {
             key: key.to_owned(),
@@ -84,13 +85,13 @@ impl Metric {
         }
     }
 
-    /// Makes a metric of which more is better.
+    /// Makes a metric for which more is better.
     pub(crate) fn more(key: &str, name: &str, unit: &str, nature: Nature) -> Self {
         Self { direction: Direction::MoreIsBetter, ..Self::less(key, name, unit, nature) }
     }
 }
 
-/// What a user asks for.
+/// A user's request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// Where
@@ -101,7 +102,7 @@ pub struct Request {
     pub params: BTreeMap<String, String>,
     /// A file that the experiment works on: a trace
     pub input: Option<PathBuf>,
-    /// How many rounds, instead of what the scale says
+    /// The number of rounds, instead of that of the scale
     pub rounds: Option<usize>,
     /// The RNG seed of the random order
     pub seed: u64,
@@ -112,15 +113,15 @@ pub struct Request {
 pub struct Design {
     /// What is compared; the first is the baseline
     pub variants: Vec<String>,
-    /// What the points are: `probes`; empty when there is one only
+    /// The quantity of the points, such as `probes`; empty when there is only one point
     pub point_name: String,
     /// At which values
     pub points: Vec<String>,
-    /// How often
+    /// The number of rounds
     pub rounds: usize,
-    /// How many rounds to run first and not to count
+    /// The number of rounds that run first and do not count
     pub warmups: usize,
-    /// How many points one cell goes through: a boot that runs several loads
+    /// The number of points that one cell goes through, as a boot that runs several loads
     #[serde(default = "one")]
     pub points_per_cell: usize,
 }
@@ -130,7 +131,7 @@ fn one() -> usize {
 }
 
 impl Design {
-    /// Returns a design of `variants` at `points`, a cell for each of them.
+    /// Returns a design of `variants` at `points`, with a cell for each of them.
     pub(crate) fn at_points(
         variants: impl IntoIterator<Item = impl Into<String>>,
         (point_name, points): (&str, Vec<String>),

@@ -1,4 +1,4 @@
-//! Carries a plan out: every cell that has no row yet, in order, one row each.
+//! Carries a plan out: runs every cell that has no row yet, in order, and adds one row for each.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::planning::plan as plan_of;
 use crate::request::Request;
 use crate::settings;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug)]
 pub enum Stage<'a> {
     /// The experiment is being set up
@@ -31,8 +31,8 @@ pub enum Stage<'a> {
     },
 }
 
-/// Finds the folder for a run that was given none: the first of `NAME`, `NAME-2`, `NAME-3` ... under `root` that is not
-/// there, or has the same work begun and not finished.
+/// Finds the folder for a run without a given one: the first of `NAME`, `NAME-2`, `NAME-3` ... under `root` that does
+/// not exist, or holds the same work, begun and not finished.
 ///
 /// A run that is continued keeps its seed unless `seed` is another.
 ///
@@ -65,7 +65,7 @@ pub fn begin(
     unreachable!("some number is free")
 }
 
-/// Returns the files that make `folder` a result, whether they are there or not.
+/// Returns the files that make `folder` a result, whether they exist or not.
 #[must_use]
 pub fn result_files(folder: &Path) -> [PathBuf; 3] {
     [plan::FILE, journal::FILE, settings::FILE].map(|name| folder.join(name))
@@ -88,7 +88,7 @@ pub fn run(
     carry_out(experiment, plan, folder, &plan.cells(), progress)
 }
 
-/// Does so with these `cells` of the plan.
+/// Runs these `cells` of the plan in the same way.
 pub(crate) fn carry_out(
     experiment: &dyn Experiment,
     plan: &Plan,
@@ -109,7 +109,7 @@ pub(crate) fn carry_out(
     let mut journal = Journal::open(folder)?;
     match Plan::read(folder)? {
         None => plan.write(folder)?,
-        // Of a run that failed before its first row there is nothing to continue.
+        // If a run failed before its first row, there is nothing to continue.
         Some(_) if was_begun && journal.is_empty() => plan.write(folder)?,
         Some(there) => check_same(plan, &there, folder)?,
     }
@@ -166,11 +166,11 @@ pub(crate) fn carry_out(
     Ok(done - before)
 }
 
-/// Removes the folders `made`, the innermost first, of a run that was refused; not one that has anything but a plan and no
-/// rows.
+/// Removes the folders `made`, the innermost first, after a run that was refused; one that has anything but a plan and no
+/// rows stays.
 fn unmake(made: &[&Path]) {
     if let Some(folder) = made.first() {
-        // What remains is in nobody's way: the same command takes the folder again.
+        // Files that remain do no harm: the same command takes the folder again.
         let _ = fs::remove_file(folder.join(journal::FILE));
         let _ = Plan::remove(folder);
     }

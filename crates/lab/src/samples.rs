@@ -1,6 +1,7 @@
-//! Two columns of numbers from a CSV file: any measurement that was made elsewhere.
+//! Two columns of numbers from a CSV file, which may hold any measurement that was made elsewhere.
 //!
-//! How it works: the first row names the columns; lines that start with `#` are comments. Each column is a variant, each
+//! # How it works
+//! The first row names the columns; lines that start with `#` are comments. Each column is a variant, each
 //! row a pair of runs. Columns may differ in length: their ends may be empty.
 
 use std::path::Path;
@@ -9,7 +10,7 @@ use slablab_report::Group;
 
 use crate::error::{Error, Result};
 
-/// Two samples that came out of one file.
+/// Two samples from one file.
 #[derive(Debug, Clone)]
 pub struct Pair {
     /// The baseline
@@ -18,7 +19,8 @@ pub struct Pair {
     pub candidate: Group,
 }
 
-/// Reads two columns of `path` (`-` is standard input): those named, or else the first two with numbers.
+/// Reads two columns of `path` (`-` is standard input): the named ones, or else the first two with
+/// numbers.
 ///
 /// # Errors
 ///

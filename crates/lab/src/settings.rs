@@ -1,9 +1,9 @@
-//! Files that have another content for the time of a measurement: sysctls, attributes in sysfs.
+//! Files whose content is changed during a measurement: sysctls, attributes in sysfs.
 //!
 //! # How it works
 //! What the files held before the first cell is written into the result folder ([`Before`]) before any of them is changed.
 //! Each cell writes what it needs and puts the old content back ([`Written`]). A run that was killed in between (SIGKILL,
-//! a crash) could not; the next one in its folder puts back what the record says, and says so.
+//! a crash) could not do that; the next one in its folder puts back what the record holds, and reports it.
 //!
 //! # Invariants
 //! - The record of a folder is written once: all cells of a run, however often it was interrupted, have one baseline.
@@ -19,11 +19,11 @@ use crate::error::{Error, Result};
 /// The record in a result folder.
 pub(crate) const FILE: &str = "settings-before.json";
 
-/// What the files of a run held before it began.
+/// The content of a run's files before it began.
 pub(crate) struct Before(Vec<(PathBuf, String)>);
 
 impl Before {
-    /// Reads the record of `folder`, or makes it of what `files` hold now.
+    /// Reads the record of `folder`, or makes it from the present content of `files`.
     pub(crate) fn of_run<'a>(
         folder: &Path,
         files: impl IntoIterator<Item = &'a Path>,
@@ -49,7 +49,7 @@ impl Before {
         Ok(Self(before))
     }
 
-    /// Puts back what a run that was killed left, and returns a line about each.
+    /// Puts back the files that a killed run left changed, and returns a line about each.
     pub(crate) fn put_back(&self) -> Result<Vec<String>> {
         let mut lines = Vec::new();
         for (path, old) in &self.0 {
@@ -66,7 +66,8 @@ impl Before {
     }
 }
 
-/// Files that were written, with what they held before; that is written back when this is dropped.
+/// Files that were written, with their previous content, which is written back when this is
+/// dropped.
 pub(crate) struct Written(Vec<(PathBuf, String)>);
 
 impl Written {
@@ -91,19 +92,19 @@ impl Written {
 impl Drop for Written {
     fn drop(&mut self) {
         for (path, old) in self.0.drain(..).rev() {
-            // The run ends with another error; it is told, and this one is not worth more.
+            // The run ends with another error, which is reported; this one is less important.
             let _ = fs::write(path, old);
         }
     }
 }
 
-/// Returns what a file holds, as it is written back.
+/// Returns the content of a file, in the form in which it is written back.
 pub(crate) fn value(path: &Path) -> Result<String> {
     let text = fs::read_to_string(path).map_err(Error::io(path, "read the old setting"))?;
     Ok(chosen(&text))
 }
 
-/// Returns what to write back: of a choice such as `always [madvise] never` the one in brackets.
+/// Returns what to write back: for a choice such as `always [madvise] never`, the word in brackets.
 fn chosen(text: &str) -> String {
     let chosen = text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
     chosen.unwrap_or(text.trim_end()).to_owned()

@@ -1,12 +1,14 @@
-//! A sweep: a plan that names no machine, run in shards by as many machines as there are, and merged afterwards.
+//! A sweep: a plan that names no machine. Any number of machines run it in shards, which are merged afterwards.
 //!
-//! How it works: `FOLDER/plan.json` is the plan, `FOLDER/shards/K-of-N.HOST.KEY/` the rows that one host in one environment made
-//! of shard K. Point i belongs to shard i mod N + 1, so all variants of a point stay interleaved on one machine. A shard that
-//! another machine goes on with (a task that was requeued) gets a folder there, and leaves out the rounds that are whole
-//! elsewhere: a round is never half of one machine and half of another. Folders are written by one process each, under a
-//! lock, so a file system shared by a cluster is enough.
+//! # How it works
+//! `FOLDER/plan.json` is the plan; `FOLDER/shards/K-of-N.HOST.KEY/` has the rows that one host in one environment made of
+//! shard K. Point i belongs to shard i mod N + 1, so all variants of a point stay interleaved on one machine. If another
+//! machine continues a shard (a task that was requeued), it gets a folder there, and leaves out the rounds that are whole
+//! elsewhere: no round is split between two machines. One process writes each folder, under a lock, so a file system shared
+//! by a cluster is enough.
 //!
-//! Invariants: the plan in a shard's folder is the sweep's but for its environment; nobody changes either.
+//! # Invariants
+//! The plan in a shard's folder is the sweep's except for its environment; neither ever changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -28,14 +30,14 @@ const SHARDS: &str = "shards";
 /// One part of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
-    /// Which one, from 1
+    /// Its number, from 1
     number: usize,
-    /// Of how many
+    /// The number of parts
     count: usize,
 }
 
 impl Shard {
-    /// All of a sweep.
+    /// The whole sweep.
     pub const WHOLE: Self = Self { number: 1, count: 1 };
 }
 
@@ -58,7 +60,7 @@ impl std::fmt::Display for Shard {
     }
 }
 
-/// A round at a point: what a machine runs whole.
+/// A round at a point, which a machine runs as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Block {
     /// Warm-ups come first
@@ -79,10 +81,10 @@ impl Block {
     }
 }
 
-/// What running a shard came to.
+/// The result of running a shard.
 #[derive(Debug)]
 pub struct ShardRun {
-    /// Where its rows are
+    /// The folder of its rows
     pub folder: PathBuf,
     /// How many cells the shard has
     pub cells: usize,
@@ -95,7 +97,7 @@ pub struct ShardRun {
 /// A plan in a folder, ready to be run in shards.
 #[derive(Debug)]
 pub struct Sweep {
-    /// Where
+    /// The folder
     pub folder: PathBuf,
     /// The plan; its environment is empty
     pub plan: Plan,
@@ -164,11 +166,11 @@ impl Sweep {
         self.plan.cells().into_iter().filter(|cell| own.contains(&cell.point)).collect()
     }
 
-    /// Runs what is left of `shard` on this machine.
+    /// Runs the rest of `shard` on this machine.
     ///
     /// # Errors
     ///
-    /// If there are more shards than points, the input is another than the plan's, or a cell cannot be measured.
+    /// If there are more shards than points, the input differs from the plan's, or a cell cannot be measured.
     pub fn run(&self, shard: Shard, progress: &mut dyn FnMut(Stage<'_>)) -> Result<ShardRun> {
         if shard.count > self.shards_max() {
             return Err(Error::Request(format!(
@@ -222,7 +224,7 @@ impl Sweep {
         blocks
     }
 
-    /// Returns the blocks of which a journal other than that in `own` has every row.
+    /// Returns the blocks that are whole in a journal other than that in `own`.
     fn whole_elsewhere(&self, own: &Path) -> Result<BTreeSet<Block>> {
         let mut whole = BTreeSet::new();
         for folder in self.shard_folders()? {

@@ -1,7 +1,7 @@
 //! Real guests: one kernel for each allocator with a short run, and guests that misbehave on request.
 //!
-//! Ignored unless asked for (`make test-boot`): from nothing, four kernels are built, which takes two cores
-//! ten minutes; the cache keeps them for the next time.
+//! They are ignored by default (`make test-boot` runs them): from nothing, four kernels are built, which
+//! takes two cores ten minutes; the cache keeps them for the next time.
 
 use std::fs;
 use std::path::Path;
@@ -24,13 +24,13 @@ fn guest(builder: &KernelBuilder, job: &str) -> Machine {
     Machine::new(kernel, 2, initramfs)
 }
 
-/// Boots under TCG, which works everywhere, and returns what kind of trouble there was.
+/// Boots under TCG, which works everywhere, and returns the kind of trouble.
 fn trouble(machine: &Machine, interrupt: &Interrupt) -> (TroubleKind, String) {
     let (kind, line, _) = trouble_and_last_lines(machine, interrupt);
     (kind, line)
 }
 
-/// The same with the last lines of the console.
+/// Does the same, and also returns the last lines of the console.
 fn trouble_and_last_lines(
     machine: &Machine,
     interrupt: &Interrupt,
@@ -81,7 +81,7 @@ fn every_allocator_boots_and_passes_messages() {
         }
     }
     assert!(dir.path().join("boots").is_dir(), "the consoles are kept");
-    // The same again has nothing to do.
+    // Running the same plan again has nothing to do.
     assert_eq!(run(experiment, &plan, dir.path(), &mut |_| ()).unwrap(), 0);
 }
 
@@ -117,12 +117,12 @@ fn a_job_that_fails_is_reported_with_its_message() {
 #[ignore = "boots a kernel; make test-boot"]
 fn a_guest_that_hangs_is_ended() {
     let builder = builder();
-    // Alive, but never done.
+    // The guest is alive, but never done.
     let mut machine = guest(&builder, "sleep 1000\n");
     machine.limit = Duration::from_secs(12);
     let (kind, line) = trouble(&machine, &builder.interrupt);
     assert_eq!((kind, line.contains("not done after 12 s")), (TroubleKind::Hang, true), "{line}");
-    // Not even alive: everything but init is stopped, and init waits for its child.
+    // The guest is not even alive: everything except init is stopped, and init waits for its child.
     let mut machine = guest(&builder, "kill -STOP -1; kill -STOP $$\n");
     machine.silence = Duration::from_secs(12);
     let (kind, line) = trouble(&machine, &builder.interrupt);
@@ -137,7 +137,8 @@ fn a_guest_that_goes_away_in_silence_is_a_lost_console() {
     assert_eq!(trouble(&machine, &builder.interrupt).0, TroubleKind::LostConsole);
 }
 
-/// QEMU before 8.1 shows a CPU a breakpoint that another has taken back: a guest died of one while it booted.
+/// QEMU before 8.1 shows a CPU a breakpoint that another has taken back: a guest died from one while it
+/// booted.
 #[test]
 #[ignore = "boots a kernel; make test-boot"]
 fn a_guest_that_meets_an_unknown_breakpoint_is_booted_again() {
@@ -211,7 +212,7 @@ fn a_profile_has_the_kernels_own_stacks() {
     assert!(folded.lines().filter(stack).count() > 0, "{folded}");
 }
 
-/// Boots the kernel called `name` and returns what its guest says of itself after hackbench.
+/// Boots the kernel called `name` and returns what its guest reports after hackbench.
 fn hackbench_in(builder: &KernelBuilder, name: &str) -> serde_json::Value {
     let spec = Spec::named(&builder.data, name).unwrap_or_else(|e| panic!("{e}"));
     let kernel = builder.build(&spec, &mut |_| ()).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -242,7 +243,7 @@ fn hackbench_in(builder: &KernelBuilder, name: &str) -> serde_json::Value {
 #[ignore = "downloads and boots kernels; make test-boot"]
 fn a_stock_kernel_of_each_generation_boots() {
     let builder = builder();
-    // No file, no sheaf but for two caches, sheaves.
+    // The kernels have no file, no sheaf except for two caches, and sheaves.
     for (name, sheaves) in [("debian:6.12", "no"), ("debian:6.18", "0"), ("debian:7.3", "60")] {
         assert_eq!(hackbench_in(&builder, name)["sheaves"], sheaves, "{name}");
     }
@@ -281,7 +282,7 @@ fn a_script_is_compared_by_boot_parameters_and_one_that_fails_is_shown() {
         let plan = plan(experiment, &request).unwrap_or_else(|e| panic!("{e}"));
         run(experiment, &plan, &dir.path().join(folder), &mut |_| ())
     };
-    // Loopback, a server, a writable /tmp, a hundred processes.
+    // The guest has loopback, a server, a writable /tmp and a hundred processes.
     let load = "mkdir /tmp/www; echo yes > /tmp/www/x; httpd -p 8080 -h /tmp/www\n\
                 [ \"$(wget -q -O - http://127.0.0.1:8080/x)\" = yes ] || exit 7\n\
                 seq 100 | while read -r i; do sleep 3 < /dev/null & done; sleep 1\n\

@@ -1,4 +1,4 @@
-//! What the experiments share that take an allocator or a trace by name.
+//! Parameters and inputs of experiments that take an allocator or a trace by name.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub(super) const ALLOCATOR: Parameter =
 pub(super) const ALLOCATORS: Parameter =
     Parameter::new("allocators", Kind::Names, "which are compared").or("slab,slub,slob,slmb");
 
-/// Returns the allocator that the request asks for.
+/// Returns the allocator that the request names.
 pub(super) fn allocator(request: &Request) -> Result<BackendKind> {
     kind(ALLOCATOR.text(request))
 }
@@ -28,7 +28,7 @@ pub(super) fn kind(name: &str) -> Result<BackendKind> {
     name.parse().map_err(|error: slablab_kmem::Error| Error::Request(error.to_string()))
 }
 
-/// Returns the names of the allocators that are compared.
+/// Returns the kinds of the allocators that are compared.
 ///
 /// # Errors
 ///

@@ -1,10 +1,10 @@
 //! `audit-cache`: fork and clone allocate an audit context with kmalloc: would a kmem_cache of its own be faster?
 //!
-//! Kernel engine: one kernel image, whose boot parameter `audit_cache` picks the variant, so that both run the same code
-//! at the same addresses. There are two loads: `forks`, hackbench with many processes and hardly a message, of which the
-//! whole is timed; and `pipes`, where 20 groups of 40 processes exchange messages through pipes and hackbench's own figure
-//! counts, which leaves the forks out: the load by which such a change is commonly judged. User engine: a trace of a machine
-//! with audit on, replayed as recorded and with a cache for the sites that allocate the context.
+//! In the kernel engine, one kernel image has a boot parameter `audit_cache` that picks the variant, so that both run the
+//! same code at the same addresses. There are two loads. `forks` is hackbench with many processes and hardly a message,
+//! timed as a whole. In `pipes`, 20 groups of 40 processes exchange messages through pipes, and hackbench's own figure
+//! counts, which leaves out the forks; such a change is commonly judged by this load. In the user engine, a trace of a
+//! machine with audit on is replayed as recorded and with a cache for the sites that allocate the context.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ use crate::parameter::{Kind, Parameter};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 
-/// Today's, and the one with a cache.
+/// The present way, and the one with a cache.
 const VARIANTS: [&str; 2] = ["kmalloc", "kmem_cache"];
 
 const LOADS: Parameter = Parameter::new(
@@ -33,13 +33,13 @@ const LOADS: Parameter = Parameter::new(
 )
 .or("forks,pipes")
 .of_engine(Engine::Kernel);
-// 8 take 3 to 4 seconds in an emulated guest.
+// 8 runs take 3 to 4 seconds in an emulated guest.
 const REPEATS: Parameter =
     Parameter::new("repeats", Kind::Number(1, 10_000), "how often 400 processes are forked")
         .or("8")
         .in_smoke("1")
         .of_engine(Engine::Kernel);
-// hackbench's own default.
+// This is hackbench's own default.
 const LOOPS: Parameter = Parameter::new(
     "loops",
     Kind::Number(1, 1_000_000),
@@ -48,7 +48,8 @@ const LOOPS: Parameter = Parameter::new(
 .or("100")
 .in_smoke("2")
 .of_engine(Engine::Kernel);
-// The function that allocates the context in Linux 6.1, `kernel/auditsc.c`: inlined into its caller or not.
+// The function that allocates the context in Linux 6.1, `kernel/auditsc.c`, whether it is inlined into its
+// caller or not.
 const SITES: Parameter = Parameter::new("sites", Kind::Text, "the call sites that get the cache")
     .or("audit_alloc*")
     .of_engine(Engine::User);

@@ -3,11 +3,11 @@
 //! # How it works
 //! A variant is a command with files to write before it (sysfs attributes, sysctls), which get their old content back
 //! after it. While the command runs, `Slab` of `/proc/meminfo` is read every [`LOOK`]; on request the kernel counts its
-//! allocations and frees. Order, pairs and verdicts are the lab's. All numbers are the machine's: what else runs on it
-//! counts too, and interleaved rounds are what keeps that apart from the commands.
+//! allocations and frees. The lab itself does order, pairs and verdicts. All numbers are the machine's, so other
+//! programs on it count too; interleaved rounds keep that apart from the commands.
 //!
-//! A signal ends the command, puts the settings back, and then the run; after SIGKILL the next run in the folder does
-//! (`settings`).
+//! A signal ends the command, puts the settings back, and then ends the run; after SIGKILL the next run in the folder
+//! puts them back (`settings`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,9 +26,9 @@ use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 use crate::settings::{Before, Written, value};
 
-/// Rounds without `--rounds`: enough for a verdict on three metrics.
+/// The default number of rounds: enough for a verdict on three metrics.
 const ROUNDS: usize = 10;
-/// How often `Slab` is looked at.
+/// Time between two reads of `Slab`.
 const LOOK: Duration = Duration::from_millis(5);
 
 const COMMANDS: Parameter =
@@ -49,7 +49,7 @@ pub struct CommandVariant {
     pub name: String,
     /// Program and arguments
     pub words: Vec<String>,
-    /// Files and what is written into them for the time of the command
+    /// Files, and what is written into them while the command runs
     pub settings: Vec<(PathBuf, String)>,
 }
 
@@ -90,7 +90,8 @@ impl Experiment for Commands {
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {
         let request = setup.request;
         let variants = variants(request)?;
-        // Before anything runs: whether all programs and settings are there, and the settings may be written.
+        // Before anything runs, it is checked that all programs and settings exist and that the settings may
+        // be written.
         for variant in &variants {
             if find_program(&variant.words[0]).is_none() {
                 return Err(Error::Request(format!(

@@ -1,11 +1,11 @@
 //! `kprobes`: what index should map probe addresses to probes?
 //!
-//! User engine: the tables of `slablab-kprobe` with so many probes at addresses as functions have them, sixteen-byte
-//! aligned in 16 MiB of text; registered one by one, then looked up in random order, as breakpoints hit them. Kernel
-//! engine: a kernel whose table is picked by a boot parameter takes its list of functions, shuffles it with a fixed seed, and
-//! adds and enables one kprobe event after another; every so many it sends the seconds since the first and the free
-//! memory, and times a fixed number of system calls whose functions carry probes by now. Jump optimisation is switched off:
-//! an optimised probe does not look its address up.
+//! In the user engine, the tables of `slablab-kprobe` hold `probes` probes at addresses as functions have them, sixteen-byte
+//! aligned in 16 MiB of text. They are registered one by one, then looked up in random order, as breakpoints hit them. In
+//! the kernel engine, a boot parameter picks the kernel's table. The guest takes the kernel's list of functions, shuffles it
+//! with a fixed seed, and adds and enables one kprobe event after another. Each time it has added `step` of them, it sends
+//! the seconds since the first and the free memory, and times a fixed number of system calls whose functions carry probes by
+//! then. Jump optimisation is switched off, because an optimised probe does not look its address up.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -23,14 +23,14 @@ use crate::parameter::{Kind, Parameter};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 
-/// The values of the boot parameter `kprobe_table`, today's first.
+/// The values of the boot parameter `kprobe_table`, the present one first.
 const TABLES: [&str; 4] = ["hash64", "hash512", "xarray", "xarray_cache"];
 
 /// Where the text of an x86-64 kernel begins.
 const TEXT: u64 = 0xffff_ffff_8100_0000;
-/// How many aligned addresses it has.
+/// The number of aligned addresses in it.
 const FUNCTIONS: usize = (16 << 20) / 16;
-/// How many lookups are timed.
+/// The number of lookups that are timed.
 const LOOKUPS: usize = 100_000;
 
 const PROBES: Parameter =
@@ -38,7 +38,7 @@ const PROBES: Parameter =
         .or("1000,2000,4000,8000,16000,32000")
         .in_smoke("1000,4000")
         .of_engine(Engine::User);
-// kprobe events can be at this many functions of the small kernel that is built.
+// kprobe events can be at this number of functions of the small kernel that is built.
 const PROBES_MOST: Parameter = Parameter::new(
     "probes",
     Kind::Number(1, 100_000),
@@ -171,7 +171,7 @@ fn measure<T: ProbeTable>(probes: usize, cell: &Cell) -> Result<Observation> {
         table.register(Probe::new(*address)).map_err(|e| failed(e.to_string()))?;
     }
     let register_seconds = start.elapsed().as_secs_f64();
-    // The same hits for every table of a round, others in the next.
+    // Every table of a round gets the same hits; another round gets others.
     let mut rng = Rng::new(cell.round as u64);
     let hits: Vec<u64> = (0..LOOKUPS).map(|_| addresses[rng.below(probes)]).collect();
     let start = Instant::now();

@@ -1,13 +1,13 @@
-//! `load`: what do kernels need for a load, in time and slab memory?
+//! `load`: how much time and slab memory do kernels need for a load?
 //!
 //! Each guest boots and runs hackbench, or a script of the user's (`--input`), or nothing. `slabs_around` of
-//! `kernel/guest/lab.sh` says what `Slab` of `/proc/meminfo` was after the boot, at its peak (the largest of five looks a
-//! second) and after the load, and how long that took. hackbench passes messages of 100 bytes through unix sockets, in
-//! groups of 20 senders and 20 receivers. Each message is an `sk_buff` and a data block, allocated by one task and freed by
-//! another, often on another CPU. Its time is its own figure, which leaves the forks out.
+//! `kernel/guest/lab.sh` reports `Slab` of `/proc/meminfo` after the boot, at its peak (the largest of five reads in a
+//! second) and after the load, and the time that the load took. hackbench passes messages of 100 bytes through unix
+//! sockets, in groups of 20 senders and 20 receivers. Each message is an `sk_buff` and a data block, allocated by one task
+//! and freed by another, often on another CPU. Its time is its own figure, which leaves the forks out.
 //!
-//! A script runs in busybox's shell, and gives values of its own by `metric NAME VALUE`. One that fails stops the run with
-//! the last lines of its console. Kernels need memory of their own where they are of different sizes.
+//! A script runs in busybox's shell, and reports values of its own by `metric NAME VALUE`. A script that fails stops the
+//! run with the last lines of its console. Guests need memory of their own size where kernels differ in size.
 
 use std::fs;
 
@@ -20,8 +20,8 @@ use crate::guest::{self, CPUS, Load as GuestLoad, Options, Recipe, Variant, by_c
 use crate::parameter::{Kind, Parameter};
 use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 
-/// SLUB as one sets it for little memory: slabs of one page where objects fit, and none kept that is empty or a CPU's own
-/// beside the one that it allocates from.
+/// SLUB set for little memory: slabs of one page where objects fit. It keeps no empty slab, and for a CPU only the one
+/// from which it allocates.
 const TUNED: (&str, &str) = ("slub-tuned", "slub_max_order=0");
 
 /// Sets what SLUB has for each cache, in a guest that was booted with the rest of [`TUNED`].
@@ -32,7 +32,7 @@ const TUNE: &str = "if grep -q slub_max_order=0 /proc/cmdline; then
 fi
 ";
 
-/// Memory in MiB that a group of 40 processes, which take 2 MB and more, has room in.
+/// Memory in MiB that is enough for a group of 40 processes, which take 2 MB and more.
 const GROUP_MIB: u64 = 32;
 
 const KERNELS: Parameter = Parameter::new(
@@ -92,7 +92,7 @@ pub(crate) struct Load;
 impl Experiment for Load {
     fn about(&self) -> About {
         let held = |key, name| Metric::less(key, name, "KiB", Nature::Independent);
-        // How high the peak is that looks in time find depends on how fast the machine was.
+        // The peak that is read at intervals depends on how fast the machine was.
         let in_time = |key, name, unit| Metric::less(key, name, unit, Nature::Sampled);
         About {
             name: "load",
@@ -141,7 +141,7 @@ impl Experiment for Load {
     }
 }
 
-/// What a guest does after its boot.
+/// The work of a guest after its boot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Does {
     Hackbench,
@@ -227,7 +227,7 @@ fn loads(request: &Request, memory_mib: u32, further: &[String]) -> Result<Vec<G
         Does::Script => {
             let path = request.input.as_deref().expect("a script has a file");
             let text = fs::read_to_string(path).map_err(Error::io(path, "read the script"))?;
-            // What stands between the quotation marks of a here-document is not touched by the shell.
+            // The shell does not touch text between the quotation marks of a here-document.
             vec![of(
                 "",
                 format!(
@@ -252,7 +252,7 @@ fn loads(request: &Request, memory_mib: u32, further: &[String]) -> Result<Vec<G
     })
 }
 
-/// Returns the metrics that are asked for besides those of every load.
+/// Returns the requested metrics besides those of every load.
 fn further(request: &Request) -> Result<Vec<Metric>> {
     let metric = |text: String| {
         let (name, more) = match text.split_once(':') {
@@ -271,7 +271,8 @@ fn further(request: &Request) -> Result<Vec<Metric>> {
     METRICS.list(request).into_iter().map(metric).collect()
 }
 
-/// Returns the memory of the guests in MiB; where each kernel has its own, the variants get it, and their names say so.
+/// Returns the memory of the guests in MiB; where each kernel has its own, the variants get it, and their names show
+/// it.
 fn set_memory(request: &Request, variants: &mut [Variant]) -> Result<u32> {
     let list: Vec<u32> = MEMORY.numbers(request)?.into_iter().map(|mib| mib as u32).collect();
     match list[..] {

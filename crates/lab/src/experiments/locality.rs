@@ -1,7 +1,7 @@
 //! `locality`: why does a 40-byte kmalloc object scatter while a 32-byte one, or one from its own cache, stays dense?
 //!
-//! kmalloc puts both into shared caches, 40 bytes into that for 64, where the holes that others left are filled first; a
-//! cache of its own begins with empty slabs. The module first fills and half frees the shared cache.
+//! kmalloc puts both into shared caches, 40 bytes into that for 64, where holes that other objects left are filled
+//! first; a cache of its own begins with empty slabs. The module first fills and half frees the shared cache.
 
 use slablab_report::{AddressPanel, Addresses, Plot, Section};
 
@@ -14,7 +14,7 @@ use crate::parameter::{Kind, Parameter};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
 
-/// The sources: what the rows call them, and how the module does.
+/// The sources: their names in the rows, and the module's names for them.
 const SOURCES: [(&str, &str, &str); 4] = [
     ("kmalloc 40", "kmalloc", "40"),
     ("kmalloc 32", "kmalloc", "32"),
@@ -129,7 +129,8 @@ impl Fixture for ListWalk {
     }
 }
 
-/// Returns the offset of each object from the least, out of the distances to the one before.
+/// Returns the offset of each object from the lowest, computed from the distances to the previous
+/// ones.
 fn offsets(facts: &[&LogLine]) -> Vec<i64> {
     let mut offsets = vec![0i64];
     for delta in facts.iter().filter_map(|fact| fact.get("delta")?.parse::<i64>().ok()) {

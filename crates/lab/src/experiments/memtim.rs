@@ -1,6 +1,6 @@
 //! `memtim`: what does a block of each size cost with kmalloc, `__get_free_pages` and vmalloc?
 //!
-//! A size that an interface does not give has no row of values, and no point in the plot.
+//! A size that an interface cannot provide has no row of values, and no point in the plot.
 
 use super::allocators::{ALLOCATOR, allocator};
 use super::modules::{self, Host, INTERFACES};

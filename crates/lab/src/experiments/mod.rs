@@ -1,4 +1,5 @@
-//! The experiments, one a file. To add one: write it, and put it on the list ([`experiments`]).
+//! The experiments, one in each file. To add one, write it and put it on the list
+//! ([`experiments`]).
 
 mod allocators;
 mod audit_cache;
@@ -50,7 +51,7 @@ pub struct Preset {
     pub question: &'static str,
     /// The experiment
     pub experiment: &'static str,
-    /// The engine that it means the experiment in
+    /// The engine in which it runs the experiment
     pub engine: Engine,
     /// Parameters that it sets
     pub params: &'static [(&'static str, &'static str)],
@@ -172,7 +173,7 @@ mod tests {
         let outcome = crate::Outcome::read(folder.path()).unwrap();
         let sides = crate::compare_variants(&outcome, None, &Default::default()).unwrap();
         assert_eq!(sides[0].comparisons.rows.len(), 1);
-        // A folder of something else is left as it is.
+        // A folder with foreign files is left alone.
         let foreign = tempfile::tempdir().unwrap();
         std::fs::write(foreign.path().join("letter.txt"), "").unwrap();
         let error = crate::run(&sqrt::Sqrt, &plan, foreign.path(), &mut |_| ()).unwrap_err();

@@ -1,10 +1,12 @@
-//! What the experiments with kernel modules share: one C source, run in a process by `slablab-kapi`.
+//! What experiments with kernel modules share: one C source, run in a process by `slablab-kapi`.
 //!
-//! How it works: the module is compiled once. Each cell starts the command again as a child that loads it (a crash of the
-//! module ends the child and not us), with the allocator and the parameters of the cell, and reads the facts that it
-//! logs: `NAME: key=value key=value`, one a line.
+//! # How it works
+//! The module is compiled once. Each cell starts the command again as a child that loads it, with the allocator and
+//! the parameters of the cell, so a crash of the module ends only the child. The lab reads the facts that the module
+//! logs, `NAME: key=value key=value`, one on each line.
 //!
-//! The child is `slablab insmod --child`; so these experiments run in the command only, and not in a program of your own.
+//! The child is `slablab insmod --child`; so these experiments run only in the command, not in a program that uses this
+//! library.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -25,13 +27,13 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 /// Memory of the machine that the module runs on.
 const MEMORY_BYTES: u64 = 1 << 30;
 
-/// The interfaces that are compared where a block is what is asked for.
+/// The interfaces that are compared where the experiment requests blocks.
 pub(super) const INTERFACES: [&str; 3] = ["kmalloc", "__get_free_pages", "vmalloc"];
 
 /// A line that a module logged, without its name.
 pub(super) type LogLine = BTreeMap<String, String>;
 
-/// A compiled module, and the allocator that it runs on unless a cell says another.
+/// A compiled module, and the allocator on which it runs unless a cell names another.
 pub(super) struct Host {
     built: Built,
     folder: tempfile::TempDir,
@@ -61,13 +63,13 @@ impl Host {
         Ok(Self { built, folder, command, allocator })
     }
 
-    /// Takes an allocator of the cell's.
+    /// Selects the allocator that the cell names.
     pub(super) fn under(&mut self, allocator: &str) -> &Self {
         allocator.clone_into(&mut self.allocator);
         self
     }
 
-    /// Returns what a person types to run the module as [`Host::run`] does.
+    /// Returns the command that a person types to run the module as [`Host::run`] does.
     pub(super) fn command(&self, params: &[String]) -> String {
         let module = shell::word(&format!("kernel/modules/{}", self.built.name));
         let params: String = params.iter().map(|param| shell::word(param) + " ").collect();
@@ -89,7 +91,7 @@ impl Host {
             allocator: self.allocator.clone(),
             cpus: 1,
             memory_bytes: MEMORY_BYTES,
-            // Nothing is checked: checks put guards between objects.
+            // Checks are off, because they put guards between objects.
             check: 0,
             writes: Vec::new(),
             reads: Vec::new(),
@@ -150,7 +152,7 @@ fn ending(end: &host::End, init: Option<i64>) -> String {
     }
 }
 
-/// Returns the error of a cell whose module did not say what is asked of it.
+/// Returns the error of a cell whose module did not report what the cell needs.
 pub(super) fn failed(cell: &Cell, reason: &str) -> Error {
     Error::Cell { cell: cell.words(), reason: reason.to_owned() }
 }

@@ -1,4 +1,5 @@
-//! `replay`: what would each allocator have made of a recorded trace? Exact: one round is enough.
+//! `replay`: what would each allocator have made of a recorded trace? The result is exact, so one
+//! round is enough.
 
 use std::path::PathBuf;
 

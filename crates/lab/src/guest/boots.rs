@@ -21,7 +21,7 @@ struct Boots {
     recipe: Recipe,
     builder: KernelBuilder,
     kernels: Vec<Kernel>,
-    /// How each runs, and why so
+    /// How each runs, and the reason
     accels: Vec<(Accel, String)>,
     silence: Duration,
     /// Where each boot has a folder with its console
@@ -48,7 +48,7 @@ pub(crate) fn prepare(
     let mut accels = Vec::new();
     for kernel in &kernels {
         accels.push(options.accel.resolve(&builder, kernel, setup.watch)?);
-        // What a guest needs is downloaded before the first is booted.
+        // Everything that a guest needs is downloaded before the first one is booted.
         builder.initramfs(kernel, "", setup.watch)?;
     }
     Ok(Box::new(Boots {
@@ -74,7 +74,7 @@ impl Fixture for Boots {
         let machine = self.machine(place, cpus, cell.index)?;
         let plain = cell.variant.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
         let folder = self.folder.join(format!("{:03}-{plain}-{cpus}cpu", cell.index));
-        // What is there is of a boot that something stopped.
+        // Existing files come from a boot that was stopped.
         if folder.exists() {
             fs::remove_dir_all(&folder).map_err(Error::io(&folder, "remove what a boot left"))?;
         }
@@ -89,7 +89,7 @@ impl Fixture for Boots {
         let detail = self.detail(place);
         let mut observation = Observation { detail, ..Observation::default() };
         match <[Part; 1]>::try_from(parts) {
-            // The only point is the cell's own.
+            // The only point is that of the cell itself.
             Ok([only]) if only.point == cell.point => observation.values = only.values,
             Ok(one) => observation.parts = one.into(),
             Err(parts) => observation.parts = parts,
@@ -117,7 +117,7 @@ impl Boots {
         Ok(machine)
     }
 
-    /// Makes a part of a row that a guest sent, or says what is wrong with it.
+    /// Makes a part from a row that a guest sent, or returns what is wrong with it.
     fn part(&self, cpus: u32, row: &Value) -> std::result::Result<Part, String> {
         let load = row["load"].as_u64().and_then(|load| self.recipe.loads.get(load as usize));
         let load = load.ok_or("a row of the guest has no such load")?;

@@ -1,11 +1,13 @@
 //! Real kernels in QEMU: what the experiments of the kernel engine share.
 //!
-//! How it works: a [`Recipe`] is data: variants (a kernel and its boot parameters) and loads (shell snippets that send
-//! rows). [`prepare`] builds the kernels; then each cell is one boot of one variant, which goes through all loads in
-//! random order and gives a [`Part`](crate::Part) for every row that the guest sends. Kernels are kept in the store,
-//! what a guest said in the result folder.
+//! # How it works
+//! A [`Recipe`] is data: variants (a kernel and its boot parameters) and loads (shell snippets that send rows).
+//! [`prepare`] builds the kernels; then each cell is one boot of one variant, which goes through all loads in random
+//! order and gives a [`Part`](crate::Part) for every row that the guest sends. Kernels are kept in the store, output
+//! of guests in the result folder.
 //!
-//! Invariants: a row has the accelerator and the kernel that it came from. A boot in trouble gives no row at all.
+//! # Invariants
+//! A row has the accelerator and the kernel that it came from. A boot in trouble gives no row at all.
 //!
 //! Linux counterpart: none; mmtests and lkp-tests are the relatives that run on bare metal.
 

@@ -1,4 +1,5 @@
-//! The parameters that every experiment in real kernels has: which Linux, how built, how booted.
+//! The parameters that every experiment in real kernels has: the Linux version, how it is built,
+//! and how it is booted.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,13 +10,13 @@ use crate::error::{Error, Result};
 use crate::parameter::{Kind, Parameter};
 use crate::request::{Engine, Request};
 
-/// Fragments of kernel/config.
+/// Which fragments of kernel/config are added.
 const FLAVOUR: Parameter =
     Parameter::new("flavour", Kind::Names, "further fragments of kernel/config, such as debug");
 /// A fragment of the user's.
 const CONFIG: Parameter =
     Parameter::new("config", Kind::File, "a configuration fragment of your own");
-/// Patches.
+/// Patches to apply.
 const PATCH: Parameter =
     Parameter::new("patch", Kind::Names, "patches on top of kernel/patches, files in order");
 /// The source.
@@ -30,7 +31,7 @@ const CACHE: Parameter = Parameter::new(
     Kind::File,
     "where builds are kept, in place of $XDG_CACHE_HOME/slablab or ~/.cache/slablab",
 );
-/// Compilers.
+/// The number of compilers at a time.
 const JOBS: Parameter = Parameter::new(
     "jobs",
     Kind::Number(1, 1024),
@@ -49,7 +50,7 @@ const ACCEL: Parameter = Parameter::new(
     "how guests run: kvm, tcg (emulated), icount (emulated, instructions as time); auto: kvm where it works",
 )
 .or("auto");
-/// Patience.
+/// The longest silence of a guest that is tolerated.
 const SILENCE: Parameter = Parameter::new(
     "silence",
     Kind::Number(1, 86_400),
@@ -57,12 +58,12 @@ const SILENCE: Parameter = Parameter::new(
 )
 .or("120");
 
-/// What every experiment has in the engine kernel.
+/// The parameters of every experiment in the kernel engine.
 pub const PARAMETERS: &[Parameter] =
     &[FLAVOUR, CONFIG, PATCH, SOURCE, CACHE, JOBS, MIRROR, ACCEL, SILENCE];
 
-/// Virtual CPUs of the guests: the parameter that is a point of most experiments. `CONFIG_NR_CPUS` of
-/// `kernel/config/base.config` is the most.
+/// Virtual CPUs of the guests; this parameter is a point of most experiments. `CONFIG_NR_CPUS` of
+/// `kernel/config/base.config` is the maximum.
 pub(crate) const CPUS: Parameter =
     Parameter::new("cpus", Kind::Numbers(1, 16), "virtual CPUs of the guests")
         .or("2")
@@ -77,7 +78,7 @@ pub(crate) const KERNEL: Parameter = Parameter::new(
 .or("slub")
 .of_engine(Engine::Kernel);
 
-/// What a request says of them.
+/// The values of these parameters in a request.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
     flavours: Vec<String>,
@@ -123,7 +124,7 @@ impl Options {
         })
     }
 
-    /// Returns the kernel called `name`, with the fragments and patches that were asked for.
+    /// Returns the kernel called `name`, with the requested fragments and patches.
     ///
     /// # Errors
     ///
@@ -144,7 +145,7 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// As [`Options::spec`], and if it has none of them.
+    /// Fails as [`Options::spec`] does, and if the kernel has none of them.
     pub(crate) fn patched(&self, name: &str) -> Result<Spec> {
         let spec = self.spec(name)?;
         let releases = Data::find()?.patched_releases();
@@ -179,7 +180,7 @@ impl Options {
     }
 }
 
-/// Returns where the kernels of `request` come from and go to.
+/// Returns the places from which the kernels of `request` come and to which they go.
 ///
 /// # Errors
 ///
@@ -188,7 +189,7 @@ pub fn places(request: &Request) -> Result<Places> {
     Options::of(request).map(|options| options.places)
 }
 
-/// Returns the numbers of virtual CPUs that the request asks for, as points.
+/// Returns the requested numbers of virtual CPUs, as points.
 pub(crate) fn cpus(request: &Request) -> Result<Vec<String>> {
     Ok(CPUS.numbers(request)?.iter().map(u64::to_string).collect())
 }

@@ -6,17 +6,17 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Samples a second and CPU; a prime, so that it does not beat with the kernel's 250 ticks.
+/// Samples in a second on each CPU; a prime, so that it does not beat with the kernel's 250 ticks.
 const SAMPLES_PER_SECOND: u32 = 499;
 
-/// The file that a guest sends its samples in.
+/// The file in which a guest sends its samples.
 pub const STACKS: &str = "stacks.txt";
 
 /// Returns a guest's script that samples the kernel while `load`, a snippet for its shell, runs, and sends the stacks. The
 /// guest needs the program `perf`.
 #[must_use]
 pub fn profiled_job(load: &str) -> String {
-    // What stands between the quotation marks of a here-document is not touched by the shell.
+    // The shell does not touch text between the quotation marks of a here-document.
     format!(
         "cat > /tmp/load <<'END OF LOAD'\n\
          for lib in /lib/*.sh; do . \"$lib\"; done\n\
@@ -27,9 +27,9 @@ pub fn profiled_job(load: &str) -> String {
     )
 }
 
-/// Folds what `perf script -F comm,ip,sym` prints: a line with the task's name, a line for each frame,
-/// innermost first, indented, and an empty line. Returns `comm;outermost;..;innermost count`, a line each, sorted, and how
-/// many samples there are.
+/// Folds the output of `perf script -F comm,ip,sym`. A sample has a line with the task's name, an indented line for each
+/// frame, innermost first, and an empty line. Returns a sorted line `comm;outermost;..;innermost count` for each stack,
+/// and the number of samples.
 #[must_use]
 pub fn fold(text: &str) -> (String, u64) {
     let mut stacks: BTreeMap<String, u64> = BTreeMap::new();

@@ -1,18 +1,18 @@
-//! What the experiments of the kernel engine say of their guests, as data.
+//! What experiments of the kernel engine state about their guests, as data.
 
 use serde_json::Value;
 use slablab_vm::Spec;
 
-/// What is built, booted and run.
+/// The guests that are built and booted, and the loads that they run.
 #[derive(Debug, Clone)]
 pub(crate) struct Recipe {
-    /// What is compared; the first is the baseline
+    /// The variants that are compared; the first is the baseline
     pub(crate) variants: Vec<Variant>,
     /// What each boot runs, in random order
     pub(crate) loads: Vec<Load>,
-    /// Fields of a guest's rows that are its values
+    /// Fields of a guest's rows that hold the metrics
     pub(crate) metrics: Vec<String>,
-    /// Where a row stands, of its load, the number of CPUs and the row itself
+    /// Returns the point of a row from its load, the number of CPUs and the row itself
     pub(crate) point: fn(&Load, u32, &Value) -> String,
     /// Programs that a guest needs besides busybox
     pub(crate) tools: Vec<String>,
@@ -37,16 +37,16 @@ pub(crate) struct Variant {
     pub(crate) memory_mib: Option<u32>,
 }
 
-/// Something that a guest runs and that sends rows.
+/// A program that a guest runs and that sends rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Load {
-    /// What tells it from the experiment's other loads
+    /// The name that tells it from the experiment's other loads
     pub(crate) name: String,
     /// A snippet for busybox's shell; its rows have `"kind":"observation"` and the metrics
     pub(crate) script: String,
 }
 
-/// Returns the point of a row that is told by the number of CPUs alone.
+/// Returns the point of a row, which the number of CPUs alone determines.
 pub(crate) fn by_cpus(_: &Load, cpus: u32, _: &Value) -> String {
     cpus.to_string()
 }

@@ -1,14 +1,14 @@
 //! Guests that record their own allocations, with the slabs they hold when the recording ends.
 //!
 //! # How it works
-//! From the boot on, the kernel's own trace buffer is filled (`trace_event=`), stopped after the load, and sent
-//! as text, behind comments that tell of the machine and its slabs (`kernel/guest/record.sh`): it has the allocations
-//! of the boot itself, which no program can record, and needs no program of ours, so that any machine can do it. During
-//! a load alone, the guest runs `slablab record`.
+//! From the boot on, the kernel's own trace buffer is filled (`trace_event=`), stopped after the load, and sent as
+//! text, behind comments that describe the machine and its slabs; `kernel/guest/record.sh` does that. The text has the
+//! allocations of the boot itself, which no program can record. It needs no program of ours, so any machine can do it.
+//! During a load alone, the guest runs `slablab record`.
 //!
 //! # Invariants
 //! - A buffer that lost events is an error, never a trace.
-//! - The slabs are those of the moment in which the recording ends, but for what reading them takes.
+//! - The slabs are those at the end of the recording, except for changes while they are being read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,11 +20,12 @@ use crate::error::{Error, Result};
 /// The events that a trace is made of.
 const EVENTS: &str = "kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free";
 
-/// The kernel's buffer for each CPU in MiB, here and on other machines: an event takes 54 bytes, the boot of the base
-/// configuration makes 310,000 of them. Kernels with much memory to set up later cannot allocate as much so early.
+/// The kernel's buffer for each CPU in MiB, here and on other machines. An event takes 54 bytes, and the boot of the
+/// base configuration makes 310,000 of them. Kernels with much memory to set up later cannot allocate as much this
+/// early.
 const BUFFER_MIB: (u32, u32) = (48, 24);
 
-/// A guest that is to record itself.
+/// A guest that records itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Recorder<'a> {
     /// What makes guests
@@ -41,9 +42,9 @@ pub(crate) struct Recorder<'a> {
     pub(crate) accel: Accel,
 }
 
-/// Returns a guest's script that runs `load`, a snippet for its shell, and sends what the kernel has recorded since its
-/// boot as `recording.txt`. The load has a shell of its own: its `wait` is not for those who record, and its `exit` not the
-/// end of the recording.
+/// Returns a guest's script that runs `load`, a snippet for its shell, and sends the kernel's recording since its boot,
+/// called `recording.txt` then. The load has a shell of its own, so that its `wait` does not wait for the recorders, and
+/// its `exit` does not end the recording.
 #[must_use]
 pub fn from_boot_job(load: &str) -> String {
     format!(
@@ -58,11 +59,11 @@ pub fn from_boot_job(load: &str) -> String {
     )
 }
 
-/// Adds the module that says of a kernel's caches what the kernel does not.
+/// Adds the module that reports about a kernel's caches what the kernel does not.
 ///
 /// # Errors
 ///
-/// When it does not compile.
+/// If it does not compile.
 pub fn add_slabinfo(
     builder: &KernelBuilder,
     kernel: &Kernel,
@@ -83,9 +84,9 @@ pub fn from_boot_arguments(kernel: &Kernel) -> [String; 4] {
     [
         format!("trace_event={EVENTS}"),
         format!("trace_buf_size={mib}M"),
-        // That of the samples of slabinfo.
+        // This is the clock of the samples of slabinfo.
         "trace_clock=mono".into(),
-        // Text has pointers hashed, and all of them alike until there is entropy.
+        // In text, pointers are hashed, and all of them alike until there is entropy.
         "no_hash_pointers".into(),
     ]
 }
@@ -96,7 +97,7 @@ pub fn from_boot_memory_mib(cpus: u32) -> u32 {
     4 * BUFFER_MIB.0 * cpus
 }
 
-/// What a guest recorded.
+/// The recording of a guest.
 #[derive(Debug, Clone)]
 pub(crate) struct Recording {
     /// The trace: text of the kernel's own, or the Parquet file of `slablab record`
@@ -105,7 +106,7 @@ pub(crate) struct Recording {
     pub(crate) slabinfo: String,
     /// `Slab` of `/proc/meminfo` at its end, in kB
     pub(crate) slab_kb: u64,
-    /// The same before the load
+    /// `Slab` before the load, in kB
     pub(crate) slab_kb_before: u64,
 }
 
@@ -114,7 +115,7 @@ impl Recorder<'_> {
     ///
     /// # Errors
     ///
-    /// When the guest gets into trouble, or the buffer lost events.
+    /// If the guest gets into trouble, or the buffer lost events.
     pub(crate) fn since_boot(&self, folder: &Path) -> Result<Recording> {
         let job = from_boot_job(&self.load);
         let mut initramfs = self.builder.initramfs(&self.kernel, &job, &mut |_| ())?;
@@ -128,13 +129,13 @@ impl Recorder<'_> {
     ///
     /// # Errors
     ///
-    /// When the guest gets into trouble.
+    /// If the guest gets into trouble.
     pub(crate) fn of_load(&self, slablab: &Path, folder: &Path) -> Result<Recording> {
         let script = format!(
             "for lib in /lib/*.sh; do . \"$lib\"; done\nbefore=$(meminfo Slab)\n{}\n{ROW}{SLABS}",
             self.load
         );
-        // What stands between the quotation marks of a here-document is not touched by the shell.
+        // The shell does not touch text between the quotation marks of a here-document.
         let job = format!(
             "cat > /tmp/load <<'END OF LOAD'\n{script}\nEND OF LOAD\n\
              slablab record -o /tmp/trace.parquet -- sh -eu /tmp/load 2> /tmp/recorder\n\
@@ -168,11 +169,11 @@ impl Recorder<'_> {
     }
 }
 
-/// Says what is held.
+/// Sends how much memory is held.
 const ROW: &str = "\
     row \"\\\"kind\\\":\\\"slabs\\\",\\\"slab_kb_before\\\":$before,\\\"slab_kb\\\":$(meminfo Slab)\"\n";
 
-/// Sends it by cache: SLOB and SLMB have no slabinfo.
+/// Sends it by cache; SLOB and SLMB have no slabinfo.
 const SLABS: &str = "\
     cat /proc/slabinfo > /tmp/slabinfo 2> /dev/null || true\n\
     send slabinfo.txt /tmp/slabinfo\n";
@@ -184,7 +185,7 @@ pub(super) fn file(boot: &Boot, name: &str, machine: &Machine) -> Result<PathBuf
     found.map(|(_, path)| path.clone()).ok_or_else(missing)
 }
 
-/// Returns what is in a file.
+/// Returns the content of a file.
 pub(super) fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).map_err(Error::io(path, "read"))
 }

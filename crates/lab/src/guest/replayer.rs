@@ -1,4 +1,4 @@
-//! A compact trace in a guest: boots a kernel with the module `slabreplay`, and reads what the guest tells.
+//! A compact trace in a guest: boots a kernel with the module `slabreplay`, and reads what the guest sends.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,15 +14,18 @@ use crate::error::{Error, Result};
 
 /// The module.
 const MODULE: &str = "slabreplay";
-/// The module that shrinks all caches of a kernel in which no file does.
+/// The module that shrinks all caches of a kernel without files for that.
 const SHRINKER: &str = "slabinfo";
-/// Slabs may grow by so much from before the module until after it, in kB: 32 pages, for what the guest itself did meanwhile.
+/// Growth of slabs, in kB, that is tolerated from before the module until after it: 32 pages, for the guest's own work
+/// meanwhile.
 const LEFT_KB_MAX: i64 = 128;
-/// What a thread that the kernel itself started meanwhile may take, in kB (see `read_threads` in `kernel/guest/lab.sh`).
+/// Memory, in kB, that a thread which the kernel itself started meanwhile may take (see `read_threads` in
+/// `kernel/guest/lab.sh`).
 const THREAD_KB_MAX: i64 = 104;
 
-/// What the job in the guest can use. The trace's caches are `rp_0`, `rp_1`, ... there; sysfs has their counters
-/// among other numbers. A first round with all CPUs at once has the guest's own slabs grow to what a round needs.
+/// What the job in the guest can use. The trace's caches are called `rp_0`, `rp_1`, ... there; sysfs has their
+/// counters among other numbers. A first round on all CPUs at once makes the guest's own slabs grow to what a
+/// round needs.
 const HEAD: &str = "\
 load() { insmod /lib/modules/slabreplay.ko trace=/trace.rp || fail 'slabreplay refuses the trace'; }
 look() {
@@ -56,7 +59,7 @@ cat /proc/slabinfo > /tmp/after 2> /dev/null && send after.txt /tmp/after || tru
 row \"\\\"kind\\\":\\\"left\\\",\\\"before\\\":$before,\\\"after\\\":$after,\\\"threads\\\":$((threads - threads_before))\"
 ";
 
-/// Returns a trace as a kernel is to replay it: SLUB_DENSE visits its magazines by the clock, which is the trace's then.
+/// Returns a trace as a kernel replays it: SLUB_DENSE visits its magazines by the clock, which is then the trace's.
 pub(crate) fn trace_for<'a>(kernel: &Kernel, trace: &'a CompactTrace) -> Cow<'a, CompactTrace> {
     match &kernel.spec.origin {
         Origin::Build(_, allocator) if allocator == "slub_dense" => {
@@ -80,7 +83,7 @@ pub(crate) struct Replayer<'a> {
     pub(crate) accel: Accel,
 }
 
-/// What a guest told.
+/// The result of a guest.
 #[derive(Debug)]
 pub(crate) struct Told {
     /// The machine at each moment, and the paths it took
@@ -96,8 +99,8 @@ pub(crate) struct Told {
 }
 
 impl Replayer<'_> {
-    /// Replays `trace` in its order in a guest of `kernel`, stopping after each of so many `parts`, with the guest's files
-    /// in `folder`.
+    /// Replays `trace` in its order in a guest of `kernel`, with the guest's files in `folder`; stops after each of
+    /// `parts` parts.
     pub(crate) fn run(
         &self,
         kernel: &Kernel,
@@ -174,7 +177,7 @@ impl Told {
     }
 }
 
-/// Reads the lines of `/proc/slabinfo` that are the trace's caches'.
+/// Reads the lines of `/proc/slabinfo` that belong to the trace's caches.
 fn slabinfo(text: &str, caches: usize) -> Result<MachineMoment> {
     let mut moment = MachineMoment::default();
     for line in text.lines() {

@@ -1,12 +1,12 @@
 //! `fidelity`: how far is replay from a real kernel that does the same?
 //!
-//! With a trace (`--input`), the module `slabreplay` does its events in a real kernel, in their order and each on its CPU, in
-//! caches that merge with none. The model of the kernel's allocator does the same. Nothing gets lost on the way and nothing is
-//! older than the trace, so that each difference is the model's. Without one, each guest records its own boot
-//! and a load, and the replay of that is compared with the guest's `/proc/slabinfo` (`recorded`).
+//! With a trace (`--input`), the module `slabreplay` performs its events in a real kernel, in their order and each on its
+//! CPU, in caches that merge with none. The model of the kernel's allocator performs the same events. No event gets lost on
+//! the way and no object is older than the trace, so that each difference is the model's. Without a trace, each guest
+//! records its own boot and a load, and the replay of that is compared with the guest's `/proc/slabinfo` (`recorded`).
 //!
-//! What a model may be off by is a limit; what is outside one, and why, is in `differs.txt`. A difference without a reason
-//! makes the run end with status 1.
+//! The error that a model may have is limited. `differs.txt` lists what is outside a limit, and why. A difference without
+//! a reason makes the run end with status 1.
 
 mod recorded;
 mod told;
@@ -30,7 +30,7 @@ use crate::parameter::{Kind, Parameter};
 use crate::plan::Cell;
 use crate::request::{Design, Engine, Metric, Nature, Request};
 
-/// Memory of the model, as the guests have: what magazines may hold depends on it.
+/// Memory of the model, as the guests have; the size of magazines depends on it.
 const GUEST_BYTES: u64 = 1 << 30;
 /// Moments at which kernel and model are compared.
 const MOMENTS: usize = 32;
@@ -120,11 +120,11 @@ fn compact(path: &Path) -> Result<CompactTrace> {
     Ok(CompactTrace::read(&TraceReader::open(path)?)?)
 }
 
-/// Kernels that are built, and what they do.
+/// Kernels that are built, and their work.
 struct Pairs {
     builder: KernelBuilder,
     guests: Vec<Guest>,
-    /// The trace that is done in them, or what they do is recorded
+    /// The trace that they perform; without one they record themselves
     trace: Option<CompactTrace>,
     cpus: u32,
     folder: PathBuf,
@@ -154,7 +154,7 @@ impl Fixture for Pairs {
 }
 
 impl Pairs {
-    /// Has a guest do the events of `trace`, and the model.
+    /// Lets a guest perform the events of `trace`, and the model, too.
     fn replayed(&self, guest: &Guest, trace: &CompactTrace, folder: &Path) -> Result<Told> {
         let trace = trace_for(&guest.kernel, trace);
         let moments = trace.moments(MOMENTS);

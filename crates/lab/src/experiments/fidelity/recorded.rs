@@ -1,12 +1,13 @@
 //! A guest that records its boot and a load, beside the replay of its recording.
 //!
 //! # How it works
-//! The guest records by tracefs alone ([`Recorder`]). What its events do not tell is taken from what its slabinfo says of
-//! objects, never of slabs: objects that are older than the trace buffer, and objects that were freed without an event (in
-//! bulk, or by kfree_rcu). For SLOB and SLMB, which have no slabs for each cache, the growth of all memory in slabs is shown.
+//! The guest records by tracefs alone ([`Recorder`]). Facts that its events do not tell are taken from the numbers of
+//! objects in its slabinfo, never of slabs: objects that are older than the trace buffer, and objects that were freed
+//! without an event (in bulk, or by kfree_rcu). For SLOB and SLMB, which have no slabs for each cache, the growth of all
+//! memory in slabs is shown.
 //!
-//! Where many objects of a cache are freed whose allocation made no event (Linux 6.1 tells of no allocation in bulk), it is
-//! not known how many of them there were at a time. Such a cache is noted, and compared with nothing.
+//! Where many objects of a cache are freed whose allocation made no event (Linux 6.1 reports no allocation in bulk), their
+//! number at any time is not known. Such a cache is noted, and not compared.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,12 +22,14 @@ use crate::guest::{Recorder, Recording};
 
 /// Caches with more slabs than this in the guest are compared one by one.
 const JUDGED_SLABS: u64 = 4;
-/// A cache may have a slab more or less, or this share of its slabs.
+/// The number of a cache's slabs may differ by one, or by this share of them.
 const SLABS_OFF_SHARE: f64 = 0.10;
-/// Bytes of all caches, and the share of caches that are within that.
+/// Limits for the bytes of all caches, and for the share of caches whose slabs differ by at most
+/// that.
 const LIMITS: Limits =
     Limits { off_shares_max: (0.05, 0.05), caches_shares_min: (0.0, 0.85), path_share_max: 1.0 };
-/// Of the objects of a cache whose allocation or free was seen, this share may be allocated without an event.
+/// Among the objects of a cache whose allocation or free was seen, this share may be allocated without an
+/// event.
 const UNSEEN_SHARE_MAX: f64 = 0.10;
 
 /// Messages between tasks, and some tasks that stay when the slabs are counted.
@@ -80,7 +83,7 @@ pub(super) fn told(
         events: reader.meta().events,
         replay_ns: 0,
         left_kb: 0,
-        // What grows in an allocator without slabs for each cache is not all the trace's.
+        // In an allocator without slabs for each cache, not all growth is the trace's.
         limits: by_cache.then_some(LIMITS),
         caches_shares: shares(&caches),
         notes,
@@ -88,7 +91,8 @@ pub(super) fn told(
     })
 }
 
-/// Returns the share of caches that have as many slabs, and the share of those with many that have about as many.
+/// Returns the share of caches that have equally many slabs, and the share of those with many slabs that have
+/// about as many.
 fn shares(caches: &[CachePair]) -> (f64, f64) {
     let share = |of: usize, all: usize| if all == 0 { 1.0 } else { of as f64 / all as f64 };
     let judged = || caches.iter().filter(|pair| pair.kernel_slabs > JUDGED_SLABS);
@@ -141,7 +145,8 @@ impl Cache {
     }
 }
 
-/// Puts guest and replay side by side, the largest difference first; says which caches are left out.
+/// Puts guest and replay side by side, the largest difference first, and notes which caches are left
+/// out.
 fn caches(slabinfo: &str, replayed: &Allocator, meta: &Meta) -> (Vec<CachePair>, Vec<String>) {
     let page_bytes = u64::from(meta.page_bytes.max(4096));
     let mut caches: BTreeMap<&str, Cache> = BTreeMap::new();

@@ -13,7 +13,7 @@ use crate::experiment::Finding;
 use crate::journal::Row;
 use crate::outcome::Outcome;
 
-/// What is outside the limits, and why: `ALLOCATOR: WHAT: WHY`.
+/// Differences outside the limits, and their reasons: `ALLOCATOR: WHAT: WHY`.
 const DIFFERS: &str = include_str!("differs.txt");
 
 /// A kernel that is compared with its model.
@@ -22,16 +22,17 @@ pub(super) struct Guest {
     pub(super) kind: BackendKind,
     pub(super) kernel: Kernel,
     pub(super) accel: Accel,
-    /// Why it runs so
+    /// Why it runs under this accelerator
     pub(super) why: String,
 }
 
-/// What a model may be off by.
+/// The errors that a model may have.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Limits {
     /// Bytes in slabs at the moments: in the median, and at worst
     pub(super) off_shares_max: (f64, f64),
-    /// Caches with as many slabs at the end, and with about as many: at least this share of them
+    /// Caches with equally many slabs at the end, and with about as many: at least this share of
+    /// them
     pub(super) caches_shares_min: (f64, f64),
     /// Each path that the kernel counts
     pub(super) path_share_max: f64,
@@ -39,7 +40,8 @@ pub(super) struct Limits {
 
 impl Limits {
     pub(super) fn of(allocator: BackendKind) -> Self {
-        // What is parked for each CPU depends on the moment more than slabs on a list do.
+        // The number of objects parked for each CPU depends more on the moment than slabs on a list
+        // do.
         let parks = matches!(allocator, BackendKind::Slab | BackendKind::SlubSheaves);
         Self {
             off_shares_max: if parks { (0.03, 0.08) } else { (0.02, 0.05) },
@@ -59,14 +61,14 @@ pub(super) struct Told {
     /// How much more memory slabs had after the module was gone than before it came
     pub(super) left_kb: i64,
     pub(super) limits: Option<Limits>,
-    /// The shares of caches that have as many slabs at the end, and about as many
+    /// The shares of caches that have equally many slabs at the end, and about as many
     pub(super) caches_shares: (f64, f64),
     /// What is not compared, and why
     pub(super) notes: Vec<String>,
     pub(super) pair: Pair,
 }
 
-/// Returns what the rows of a run keep.
+/// Returns the results that the rows of a run keep.
 pub(super) fn told(outcome: &Outcome) -> impl Iterator<Item = (&Row, Told)> {
     let read = |row: &Row| Told::deserialize(&row.detail["fidelity"]).ok();
     outcome.rows.iter().filter_map(move |row| Some((row, read(row)?)))
@@ -95,7 +97,7 @@ impl Told {
         self.pair.paths.iter().map(PathPair::off_share).reduce(f64::max)
     }
 
-    /// Returns what is outside the limits.
+    /// Returns the numbers that are outside the limits.
     fn outside(&self) -> Vec<&'static str> {
         let Some(limits) = self.limits else { return Vec::new() };
         let Limits { off_shares_max, caches_shares_min, path_share_max } = limits;
@@ -111,7 +113,7 @@ impl Told {
         .collect()
     }
 
-    /// Says how far the model is from the kernel, and whether that is within the limits.
+    /// States how far the model is from the kernel, and whether that is within the limits.
     pub(super) fn finding(&self, kernel: &str) -> Finding {
         let (median, most) = self.pair.off_shares();
         let (median, most) = (median * 100.0, most * 100.0);
@@ -209,7 +211,7 @@ impl Told {
     }
 }
 
-/// Returns why an allocator's model is outside a limit, if that is written down.
+/// Returns why an allocator's model is outside a limit, if a reason is listed.
 fn reason(allocator: &str, what: &str) -> Option<&'static str> {
     DIFFERS.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
         let rest = line.strip_prefix(allocator)?.strip_prefix(": ")?;
@@ -223,7 +225,8 @@ mod tests {
 
     use super::*;
 
-    /// A pair with these bytes in the kernel and in the model, these slabs of a cache and this path.
+    /// Makes a pair with these bytes in the kernel and in the model, these slabs of a cache and this
+    /// path.
     fn pair(model: &str, bytes: &[(u64, u64)], slabs: &[(u64, u64)], path: (u64, u64)) -> Told {
         let moment = |(at, (kernel_bytes, model_bytes)): (usize, &(u64, u64))| BytesAt {
             event: at as u64,
