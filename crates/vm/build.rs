@@ -1,6 +1,6 @@
-//! Embeds `kernel/`: configuration, patches, modules and the guest's scripts, so that the command works wherever it
-//! is copied. Writes `embedded.rs`, a constant `FILES` of pairs (path, text). Hidden files are left out, and what only
-//! developers of the patches run: planted bugs, and the scripts that torture and check.
+//! Embeds `kernel/`: configuration, patches, modules and the guest's scripts, so that the command works wherever it is
+//! copied. It writes `embedded.rs`, a constant `FILES` of pairs (path, text). Hidden files are left out. So is what
+//! only developers of the patches run: planted bugs, and the scripts that torture and check.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,12 +10,12 @@ fn main() {
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
     let mut files = Vec::new();
-    // A link to the repository's folder; in a packaged crate, the folder.
+    // In the repository this is a link to its folder; in a packaged crate, the folder.
     collect("kernel", &here.join("kernel"), &mut files);
     files.sort();
     let mut text = String::from("pub(crate) const FILES: &[(&str, &str)] = &[\n");
     for name in &files {
-        // The same text wherever the sources lie: columns in it reach the program.
+        // The text is the same wherever the sources lie, because columns in it reach the program.
         writeln!(
             text,
             "    ({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/{name}\"))),"

@@ -1,4 +1,4 @@
-//! What runs a guest's instructions.
+//! The accelerators that run a guest's instructions.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,12 +10,13 @@ pub enum Accel {
     Kvm,
     /// QEMU's translator: times are emulated, and fit for comparison only
     Tcg,
-    /// The same with one thread that counts instructions: a time is so many of them, and repeats
+    /// QEMU's translator with one thread that counts instructions: times are numbers of
+    /// instructions, and repeat exactly
     Icount,
 }
 
 impl Accel {
-    /// Returns the name that QEMU has for it.
+    /// Returns QEMU's name for it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

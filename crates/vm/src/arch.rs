@@ -1,4 +1,4 @@
-//! The machines that a guest can be: what Debian calls them, and what QEMU is told of them.
+//! The machines that a guest can be: Debian's names for them, and QEMU's arguments.
 
 use crate::error::{Error, Result};
 use crate::tools::{Need, need};
@@ -14,11 +14,11 @@ pub struct Arch {
     pub(crate) flavour: &'static str,
     /// The emulator, with its package
     pub(crate) emulator: &'static [Need],
-    /// The emulator's arguments for a machine without anything but what a guest needs
+    /// The emulator's arguments for a machine that has only what a guest needs
     pub(crate) machine: &'static [&'static str],
     /// The processor under translation
     pub(crate) cpu: &'static str,
-    /// The first serial port, as the kernel calls it
+    /// The kernel's name for the first serial port
     pub(crate) console: &'static str,
 }
 
@@ -35,7 +35,7 @@ const RISCV: &[Need] = &[emulator("qemu-system-riscv64", "qemu-system-misc")];
 const ARM64_CPU: &str = "max,pauth-impdef=on";
 
 impl Arch {
-    /// All there are; the first is the one that kernels are built for.
+    /// All machines; kernels are built for the first.
     pub const ALL: &[Self] = &[
         Self {
             name: "amd64",
@@ -43,7 +43,7 @@ impl Arch {
             flavour: "cloud-amd64",
             emulator: X86,
             machine: &["-machine", "pc"],
-            // Whoever asks for random bytes would wait for the interrupts of minutes.
+            // Otherwise programs that read random bytes would wait for minutes of interrupts.
             cpu: "qemu64,+rdrand",
             console: "ttyS0",
         },
@@ -93,7 +93,7 @@ impl Arch {
     ///
     /// # Errors
     ///
-    /// When there is none; the message names those that are.
+    /// If there is none; the message names those that are.
     pub fn named(name: &str) -> Result<&'static Self> {
         Self::ALL.iter().find(|arch| arch.name == name).ok_or_else(|| {
             let known: Vec<_> = Self::ALL.iter().map(|arch| arch.name).collect();

@@ -1,10 +1,11 @@
-//! Debian's archive, read through a state of apt's that is ours alone.
+//! Debian's archive, read through an apt state that only this tool uses.
 //!
 //! # How it works
 //! `CACHE/debian/ARCH` has a list of sources, lists, a cache and a configuration; `apt-get` and `apt-cache` get that
 //! configuration after the machine's own, whose sources, preferences and hooks it replaces. The mirror is the one that
 //! the machine's own sources name, or one that the user names; suites are added. apt verifies each list by Debian's
-//! key and each package by its list. Lists are read anew when they are older than a day, or lack what is asked for.
+//! key and each package by its list. Lists are read anew when they are older than a day, or lack the requested
+//! package.
 //!
 //! # Invariants
 //! - Nothing of the machine's own apt is written.
@@ -26,13 +27,13 @@ use crate::tools::KEYRING;
 /// The suites that have kernels from 6.1 on.
 const SUITES: [&str; 5] = ["bookworm", "bookworm-backports", "trixie", "trixie-backports", "sid"];
 
-/// Those of the mirror of security updates.
+/// The suites on the mirror of security updates.
 const SECURITY_SUITES: [&str; 2] = ["bookworm-security", "trixie-security"];
 
-/// How old lists may be.
+/// The age at which lists are read anew.
 const LISTS_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Megabytes that the lists of an architecture take, with what apt makes of them (measured: 187).
+/// Megabytes that the lists of an architecture take, with apt's own files for them (measured: 187).
 const LISTS_MIB: u64 = 300;
 
 /// Debian's archive for one architecture.
@@ -43,14 +44,14 @@ pub(crate) struct Archive<'a> {
     folder: PathBuf,
     /// Whether the lists were read anew by this process
     is_fresh: bool,
-    /// What was wrong when they were
+    /// What was wrong when they were read
     trouble: Option<String>,
 }
 
-/// A package as it will be downloaded.
+/// A package before its download.
 #[derive(Debug)]
 pub(crate) struct Package {
-    /// With the version in its name
+    /// The file's name, with the version
     pub(crate) file: String,
     size_bytes: u64,
 }
@@ -84,7 +85,7 @@ impl<'a> Archive<'a> {
         let is_another = fs::read_to_string(&sources).map_or(true, |there| there != text);
         let archive = Self { store, interrupt, folder, is_fresh: false, trouble: None };
         if is_another {
-            // Lists of another mirror are no lists of this one.
+            // Lists of another mirror are not valid for this one.
             let _ = fs::remove_file(archive.stamp());
             fs::write(&sources, text).map_err(Error::io("cannot write", &sources))?;
         }
@@ -94,7 +95,7 @@ impl<'a> Archive<'a> {
         Ok(archive)
     }
 
-    /// Returns the names of packages that begin with `prefix` and that `wanted` says yes to; the lists are read
+    /// Returns the names of packages that begin with `prefix` and that `wanted` accepts; the lists are read
     /// anew when there is none, or when they are old.
     pub(crate) fn names(
         &mut self,
@@ -115,7 +116,7 @@ impl<'a> Archive<'a> {
         Ok(names)
     }
 
-    /// The same from the lists as they are.
+    /// Returns the same from the present lists.
     pub(crate) fn known_names(
         &self,
         prefix: &str,
@@ -130,7 +131,8 @@ impl<'a> Archive<'a> {
         self.trouble.as_deref()
     }
 
-    /// Downloads packages and unpacks them into the folder `into`: of each only what matches its pattern.
+    /// Downloads packages and unpacks them into the folder `into`: from each, only the files that match
+    /// its pattern.
     pub(crate) fn unpack(
         &self,
         packages: &[(&str, &str)],
@@ -143,7 +145,7 @@ impl<'a> Archive<'a> {
         for (name, pattern) in packages {
             let package = self.package(name)?;
             let mib = package.size_bytes >> 20;
-            // The package and what comes out of it.
+            // The space is for the package and the files from it.
             self.store.need_space(3 * mib + 1)?;
             watch(Step::Begin(&format!("downloading {name}")));
             let file = place.join(&package.file);
@@ -163,7 +165,7 @@ impl<'a> Archive<'a> {
         fs::remove_dir(&place).map_err(Error::io("cannot remove", &place))
     }
 
-    /// Asks which file `name` is and how large.
+    /// Returns the name and the size of the file of package `name`.
     pub(crate) fn package(&self, name: &str) -> Result<Package> {
         let text = self.ask("apt-get", &["download", "--print-uris", name])?;
         // 'URI' FILE SIZE HASH
@@ -176,7 +178,7 @@ impl<'a> Archive<'a> {
         Ok(Package { file: file.to_owned(), size_bytes })
     }
 
-    /// Returns what a program of apt's prints.
+    /// Returns the output of one of apt's programs.
     fn ask(&self, program: &str, arguments: &[&str]) -> Result<String> {
         output(program, self.apt(program).args(arguments)).map_err(|error| {
             let why = error.to_string();
@@ -192,7 +194,7 @@ impl<'a> Archive<'a> {
         let log = self.folder.join("update.log");
         let updated = self.run(self.apt("apt-get").arg("update"), &log, || ());
         let text = fs::read_to_string(&log).unwrap_or_default();
-        // Without a network apt-get calls itself successful, and warns.
+        // Without a network apt-get reports success, and warns.
         let failed = ["E: ", "W: "]
             .iter()
             .find_map(|sign| text.lines().find_map(|line| line.strip_prefix(sign)));
@@ -215,7 +217,7 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// Runs apt; an error is its first line that says so.
+    /// Runs apt; an error is its first line that reports one.
     fn run(&self, apt: &mut Command, log: &Path, tick: impl FnMut()) -> Result<()> {
         run_logged("apt-get", apt, log, self.interrupt, tick).map_err(|error| match error {
             Error::Tool { program, why, log } => {

@@ -1,9 +1,9 @@
-//! Booting a guest, and what came of it.
+//! Boots a guest, and returns its results.
 //!
 //! # How it works
-//! The guest's channels end in files of a folder of its own. We look at what is new in them every 20 ms:
-//! rows are kept as they come, the console is searched for trouble. A guest that is alive sends a row
-//! every five seconds.
+//! The guest's channels end in files of a folder of its own. The tool reads what is new in them every 20
+//! ms: rows are kept as they come, the console is searched for trouble. A guest that is alive sends a
+//! row every five seconds.
 //!
 //! QEMU before 8.1 translates code without a lock on its page (mended by its commit deba78709ae8): one emulated CPU
 //! can keep a breakpoint that another has just taken back. Linux writes one for a moment wherever it changes code
@@ -12,7 +12,7 @@
 //!
 //! # Invariants
 //! - A boot succeeds only if: the guest sent `end` with status 0, QEMU ended, and the console is clean.
-//! - What a boot returns is of one guest, the last.
+//! - A boot returns the results of one guest, the last.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -32,7 +32,7 @@ use crate::qemu::{self, files};
 use crate::run::check;
 use crate::spec::image_memory_bytes;
 
-/// How much longer we read a console after the first line of trouble: the rest of the report.
+/// How much longer a console is read after the first line of trouble, for the rest of the report.
 const REPORT_REST: Duration = Duration::from_secs(1);
 
 /// Lines of a console that an error shows: a job's complaint, or the head of a call trace.
@@ -43,17 +43,17 @@ const SENT_BYTES_MAX: u64 = 4 << 30;
 /// The longest line of a guest: a console without a line break would fill memory.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
-/// How many guests are booted at most, if each meets a breakpoint that QEMU should have forgotten. Of guests that only
-/// boot and run a load, fewer than one in a hundred meets one, so that three in a row mean that the load itself
-/// provokes it, as one does that turns tracepoints on and off all the time.
+/// How many guests are booted at most, if each meets a breakpoint that QEMU should have forgotten. Fewer than one in a
+/// hundred guests that only boot and run a load meets one. So three in a row mean that the load itself provokes it, as
+/// a load does that turns tracepoints on and off all the time.
 const GUESTS: u32 = 3;
 
-/// What came of a boot.
+/// The result of a boot.
 #[derive(Debug, Clone)]
 pub struct Boot {
-    /// Rows the job sent, in order; not those that only say that the guest is alive
+    /// Rows that the job sent, in order, without those that only report that the guest is alive
     pub rows: Vec<Value>,
-    /// Files the job sent, name and place
+    /// Files that the job sent, with name and place
     pub files: Vec<(String, PathBuf)>,
     /// The console's text
     pub console: PathBuf,
@@ -68,17 +68,17 @@ impl Boot {
 
 impl Machine {
     /// Boots it, with its files in `folder`, and waits for its end. A guest that QEMU itself confused is booted again;
-    /// its console is kept beside the other, as `console-1.log`.
+    /// its console is kept beside the new one, as `console-1.log`.
     ///
     /// # Errors
     ///
-    /// [`Error::Guest`] for every kind of trouble, [`Error::Interrupted`].
+    /// Returns [`Error::Guest`] for every kind of trouble, and [`Error::Interrupted`].
     pub fn boot(&self, accel: Accel, folder: &Path, interrupt: &Interrupt) -> Result<Boot> {
         fs::create_dir_all(folder).map_err(Error::io("cannot make the folder", folder))?;
         let initrd = folder.join("initrd.cpio");
         let packing = if self.is_small() { Packing::Large } else { Packing::None };
         self.initramfs.write(&initrd, packing).inspect_err(|_| {
-            // A part of the archive is of no use, and may fill the disk.
+            // A part of the archive is useless, and may fill the disk.
             let _ = fs::remove_file(&initrd);
         })?;
         self.check_memory(&initrd).inspect_err(|_| _ = fs::remove_file(&initrd))?;
@@ -103,7 +103,7 @@ impl Machine {
             }
             guest += 1;
         };
-        // Ten megabytes, which are not needed any more.
+        // It has ten megabytes, which are not needed any more.
         let _ = fs::remove_file(&initrd);
         booted
     }
@@ -115,7 +115,7 @@ impl Machine {
         folder: &Path,
         interrupt: &Interrupt,
     ) -> Result<Boot> {
-        // What an earlier guest left there is not this one's.
+        // Files that an earlier guest left there do not belong to this one.
         for file in [files::CONSOLE, files::ROWS, files::FILES].map(|name| folder.join(name)) {
             match fs::remove_file(&file) {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => {
@@ -134,7 +134,8 @@ impl Machine {
 }
 
 impl Machine {
-    /// Fails if the kernel cannot even unpack itself beside `initrd`: such a guest ends without a word.
+    /// Fails if the kernel cannot even unpack itself beside `initrd`: such a guest ends without a
+    /// message.
     fn check_memory(&self, initrd: &Path) -> Result<()> {
         let Some(image) = image_memory_bytes(self.kernel.image()) else { return Ok(()) };
         let files = fs::metadata(initrd).map_err(Error::io("cannot read", initrd))?.len();
@@ -268,7 +269,7 @@ impl<'a> Session<'a> {
             return Err(self.fail(Trouble { kind, line }));
         };
         if end["status"] != 0 {
-            // The first: a script that failed is said by what it called, too.
+            // The first message counts, because the caller of a failed script reports it, too.
             let said = self.seen.iter().find(|row| row["kind"] == "error");
             let said = said.and_then(|row| row["message"].as_str()).map(str::to_owned);
             let line = said.unwrap_or_else(|| format!("status {}", end["status"]));
@@ -294,14 +295,14 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Returns what QEMU itself complained of, if it did.
+    /// Returns QEMU's own complaint, if it has one.
     fn emulators_complaint(&self) -> Option<String> {
         let text = fs::read_to_string(self.folder.join(files::EMULATOR)).ok()?;
         let mut lines = text.lines().filter(|line| !line.contains("warning:"));
         lines.next().map(str::to_owned)
     }
 
-    /// Splits the files off their channel and hands out what came of the boot.
+    /// Splits the files off their channel and returns the results of the boot.
     fn into_boot(self) -> Result<Boot> {
         let sent = self.folder.join(files::FILES);
         let bytes = fs::read(&sent).map_err(Error::io("cannot read", &sent))?;

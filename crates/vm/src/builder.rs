@@ -1,8 +1,9 @@
-//! Builds kernels and modules, each once, and keeps them.
+//! Builds each kernel and module once, and keeps it.
 //!
 //! # How it works
-//! `make O=PARTIAL` out of tree, with the folder renamed to its key at the end. A build that was stopped is
-//! continued: Kbuild records each command after it succeeded, and repeats those that have no record.
+//! The build is `make O=PARTIAL` out of tree, with the folder renamed to its key at the end. A build that
+//! was stopped is continued: Kbuild records each command after it succeeded, and repeats those without a
+//! record.
 //!
 //! # Invariants
 //! - The key has everything that goes into a build: tree, merged configuration, compiler and linker version.
@@ -41,42 +42,43 @@ const BUILD_MIB: u64 = 600;
 /// Lines that `make` prints for the base configuration; the next build learns from the last.
 const STEPS_FIRST_GUESS: u64 = 1200;
 
-/// What the compiler need not do for a kernel of the lab: keep where in which macro each token stands, for its messages, and
-/// read the source once more to look at its indentation. That is 8 of 100 instructions of a file of 7.3; the code is the same.
-/// The other two are warnings that it gives of expanded macros once it no longer knows that they are some.
+/// Work that the compiler does not need to do for a kernel of the lab. The first is to remember, for its messages, where in
+/// which macro each token stands. The second is to read the source once more to check its indentation. That is 8 of 100
+/// instructions of a file of 7.3; the code is the same. The other two are warnings about expanded macros, which it gives
+/// once it no longer knows that they are macros.
 const FASTER: &str = "KCFLAGS=-ftrack-macro-expansion=0 -Wno-misleading-indentation -Wno-tautological-compare -Wno-address";
 
-/// What is built when nothing else is said: the last release with all of SLAB, SLUB and SLOB, and the one of our patches.
+/// What is built by default: the last release with all of SLAB, SLUB and SLOB, and the one of our patches.
 const DEFAULT_RELEASE: Release = Release(6, 1);
 
-/// Where kernels come from and go to, where it is not the usual place.
+/// The places from which kernels come and to which they go, if they differ from the usual ones.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
     /// A folder or tarball instead of Debian's Linux 6.1
     pub source: Option<PathBuf>,
     /// Another cache folder than the user's
     pub cache: Option<PathBuf>,
-    /// Another mirror of Debian than that of the machine's own sources
+    /// Another mirror of Debian than the one in the machine's own sources
     pub mirror: Option<String>,
 }
 
-/// What is needed to make kernels: where from, where to, and whether to go on.
+/// What is needed to make kernels: sources, a store, and a flag to stop.
 #[derive(Debug)]
 pub struct KernelBuilder {
     /// Configuration, patches, modules, guest
     pub data: Data,
     /// The cache
     pub store: Store,
-    /// Set when somebody asks us to stop
+    /// Set when the user or the system requests an end
     pub interrupt: Interrupt,
     /// Compilers at a time
     pub jobs: usize,
     pub(crate) mirror: Option<String>,
-    /// Instead of Debian's Linux 6.1
+    /// The source instead of Debian's Linux 6.1
     source: Option<Source>,
-    /// Those that were used: their content is looked at once
+    /// The sources that were used, whose content is read once
     sources: RefCell<BTreeMap<Linux, Source>>,
-    /// In place of what the cache cannot take
+    /// A replacement for what the cache cannot take
     _scratch: Option<TempDir>,
 }
 
@@ -85,23 +87,24 @@ impl KernelBuilder {
     ///
     /// # Errors
     ///
-    /// When the source is none, or the cache cannot be written.
+    /// If the source is unusable, or the cache cannot be written.
     pub fn new(places: &Places, interrupt: Interrupt) -> Result<Self> {
         Self::with(places, interrupt, None)
     }
 
-    /// Returns a builder to look at what is there, which needs no cache that can be written.
+    /// Returns a builder to look at what exists; it needs no cache that can be written.
     ///
     /// # Errors
     ///
-    /// When the source is none, or the cache is somebody else's.
+    /// If the source is unusable, or another user owns the cache.
     pub fn reading(places: &Places, interrupt: Interrupt) -> Result<Self> {
         let scratch = tempfile::tempdir()
             .map_err(Error::io("cannot make a folder in", std::env::temp_dir()))?;
         Self::with(places, interrupt, Some(scratch))
     }
 
-    /// Returns a builder that has `scratch`, if any, for what the user's cache folder cannot take.
+    /// Returns a builder that uses `scratch`, if given, for what the user's cache folder cannot
+    /// take.
     fn with(places: &Places, interrupt: Interrupt, scratch: Option<TempDir>) -> Result<Self> {
         fn or<T>(
             found: Result<T>,
@@ -134,7 +137,7 @@ impl KernelBuilder {
     ///
     /// # Errors
     ///
-    /// As [`KernelBuilder::new`], and when something that `needs` name is missing.
+    /// Fails as [`KernelBuilder::new`] does, and if something that `needs` name is missing.
     pub fn open(places: &Places, needs: &[&'static [Need]]) -> Result<Self> {
         let interrupt =
             Interrupt::on_signals().map_err(Error::io("cannot handle signals", "/proc/self"))?;
@@ -147,7 +150,7 @@ impl KernelBuilder {
     ///
     /// # Errors
     ///
-    /// Everything that can be wrong with an archive, source, patch, configuration, compiler or disk.
+    /// If anything is wrong with the archive, source, patch, configuration, compiler or disk.
     pub fn build(&self, spec: &Spec, watch: &mut dyn FnMut(Step<'_>)) -> Result<Kernel> {
         spec.check(&self.data)?;
         let linux = match &spec.origin {
@@ -175,7 +178,7 @@ impl KernelBuilder {
     ///
     /// # Errors
     ///
-    /// When source or configuration cannot be read.
+    /// If source or configuration cannot be read.
     pub fn find(&self, spec: &Spec) -> Result<Option<Kernel>> {
         let linux = match &spec.origin {
             Origin::Stock(release, arch) => return Ok(self.stock_in_store(spec, *release, arch)),
@@ -201,7 +204,7 @@ impl KernelBuilder {
         self.store.all("kernels").into_iter().filter_map(find).collect()
     }
 
-    /// Returns the source; one that is not on this machine is downloaded if there is somebody to `watch` it.
+    /// Returns the source. One that is not on this machine is downloaded if `watch` is given to report it.
     fn source(
         &self,
         linux: &Linux,
@@ -227,7 +230,7 @@ impl KernelBuilder {
     ///
     /// # Errors
     ///
-    /// When the source or a patch cannot be read.
+    /// If the source or a patch cannot be read.
     pub fn tree(&self, spec: &Spec) -> Result<Option<PathBuf>> {
         let Origin::Build(linux, _) = &spec.origin else { return Ok(None) };
         let Some(source) = self.source(linux, None)? else { return Ok(None) };
@@ -255,7 +258,7 @@ impl KernelBuilder {
         let folders = Folders { tree: &tree.path, build: partial, module: None };
         let log = partial.with_extension("log");
         let mut configure = user.make(folders, &self.interrupt)?;
-        // By its name in the build folder: make runs there.
+        // The name is relative to the build folder, because make runs there.
         configure.arg(self.jobs_at_a_time());
         configure.arg("KCONFIG_ALLCONFIG=merged.config").arg("allnoconfig");
         run_logged("make", &mut configure, &log, &self.interrupt, || ())?;
@@ -291,7 +294,7 @@ impl KernelBuilder {
     ///
     /// # Errors
     ///
-    /// When it does not compile.
+    /// If it does not compile.
     pub fn build_module(
         &self,
         module: &Module,
@@ -335,7 +338,7 @@ impl KernelBuilder {
         Ok(path)
     }
 
-    /// Returns who runs `make`, with a note when it is root.
+    /// Returns the user who runs `make`, with a note when it is root.
     fn user(&self, watch: &mut dyn FnMut(Step<'_>)) -> User {
         let user = User::of(self.store.root());
         if let User::Root(why) = &user {
@@ -349,7 +352,7 @@ impl KernelBuilder {
         format!("-j{}", self.jobs)
     }
 
-    /// Returns how many lines the largest build in the store printed: that is what 100 % will be.
+    /// Returns how many lines the largest build in the store printed; that number counts as 100 %.
     fn steps_of_last_build(&self) -> u64 {
         let kernels = self.store.all("kernels").into_iter();
         let lines = kernels.filter_map(|folder| Some(Built::read(&folder).ok()?.make_lines));
@@ -357,7 +360,7 @@ impl KernelBuilder {
     }
 }
 
-/// Returns what compiles and links, with versions.
+/// Returns the compiler and the linker, with versions.
 fn compiler() -> Result<String> {
     let mut names = Vec::new();
     for program in ["gcc", "ld"] {

@@ -1,15 +1,15 @@
 //! A kernel's configuration: fragments merged, and checked against the `.config` that Kconfig made of them.
 //!
 //! # How it works
-//! A line may end in `# to 6.7` or `# from 6.8`: it stands for those releases only. A fragment of which nothing is left
-//! for a release is not for that release. One that ends in `# if SMP` stands where another line sets `CONFIG_SMP=y`. A
-//! flavour of which there is a `base-NAME.config` has that instead of `base.config`. All lines of all fragments are merged
-//! into one file, given to `make allnoconfig` (everything else is off), and each line is then looked up in the `.config`
-//! that came out.
+//! A line may end in `# to 6.7` or `# from 6.8`: it then holds for those releases only. A fragment without any line for a
+//! release is not for that release. A line that ends in `# if SMP` holds where another line sets `CONFIG_SMP=y`. A flavour
+//! with a `base-NAME.config` has that fragment instead of `base.config` itself. All lines of all fragments are merged into
+//! one file, given to `make allnoconfig` (everything else is off), and each line is then looked up in the resulting
+//! `.config`.
 //!
 //! # Invariants
 //! - No symbol is set to two values: two fragments that disagree are an error, not a matter of order.
-//! - Every line asked for is in the final `.config`: a dependency that is not met is an error.
+//! - Every requested line is in the final `.config`: a dependency that is not met is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -34,7 +34,7 @@ struct Line {
     number: usize,
     symbol: String,
     value: String,
-    /// The releases that have it
+    /// The releases to which it applies
     since: Option<Release>,
     until: Option<Release>,
     /// The symbol that has to be set for it
@@ -42,7 +42,7 @@ struct Line {
 }
 
 impl Line {
-    /// Returns whether it is for `release`; when that is not known yet, it may be.
+    /// Returns whether it applies to `release`; when that is not known yet, it may apply.
     fn is_for(&self, release: Option<Release>) -> bool {
         release.is_none_or(|release| {
             self.since.is_none_or(|since| since <= release)
@@ -56,7 +56,7 @@ impl Fragment {
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or has a line that is neither a setting nor a comment.
+    /// If it cannot be read, or has a line that is neither a setting nor a comment.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).map_err(Error::io("cannot read", path))?;
         let mut lines = Vec::new();
@@ -94,7 +94,7 @@ impl Fragment {
     }
 }
 
-/// Fails unless `name` is among those there are.
+/// Fails unless `name` is in `names`.
 fn known(kind: &str, name: &str, names: &[String]) -> Result<()> {
     if names.iter().any(|known| known == name) {
         return Ok(());
@@ -126,12 +126,12 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Puts together `base`, the allocator and the flavours of `spec`, and its fragment of the user's, as far as they are
-    /// for `release`; all of them when that is not known yet.
+    /// Puts together `base`, the allocator and the flavours of `spec`, and the user's fragment, as far as they apply to
+    /// `release`; all of them when that is not known yet.
     ///
     /// # Errors
     ///
-    /// When there is no such fragment, none for this release, or two of them disagree.
+    /// If there is no such fragment, none for this release, or two of them disagree.
     pub(crate) fn new(data: &Data, spec: &Spec, release: Option<Release>) -> Result<Self> {
         let Origin::Build(_, allocator) = &spec.origin else {
             return Ok(Self { fragments: vec![] });
@@ -198,7 +198,8 @@ impl Config {
         Ok(Self { fragments })
     }
 
-    /// Returns the text for `KCONFIG_ALLCONFIG`: one line a symbol, sorted, no comments.
+    /// Returns the text for `KCONFIG_ALLCONFIG`: one line for each symbol, sorted, without
+    /// comments.
     pub(crate) fn text(&self) -> String {
         let lines = self.fragments.iter().flat_map(|fragment| &fragment.lines);
         let merged: BTreeMap<_, _> = lines.map(|line| (&line.symbol, &line.value)).collect();
@@ -235,11 +236,13 @@ impl Config {
 }
 
 impl Spec {
-    /// Fails unless it can be configured so: said before anything is installed, downloaded or built.
+    /// Fails unless `spec` can be configured; this is checked before anything is installed,
+    /// downloaded or built.
     ///
     /// # Errors
     ///
-    /// When a fragment is not there, two contradict each other, or a kernel that is not built has any.
+    /// If a fragment does not exist, two contradict each other, or a kernel that is not built has
+    /// any.
     pub fn check(&self, data: &Data) -> Result<()> {
         match &self.origin {
             Origin::Build(linux, _) => {
@@ -371,7 +374,8 @@ mod tests {
         };
         let text = config("build:6.12/slub+tiny").unwrap().text();
         assert!(text.contains("CONFIG_SLUB=y") && !text.contains("CONFIG_ACPI"), "{text}");
-        // What needs several CPUs or sysfs is left out with them, and is there where they are.
+        // Lines that need several CPUs or sysfs are left out without them, and are there where they
+        // exist.
         for line in
             ["CONFIG_SMP=y", "CONFIG_SYSFS=y", "CONFIG_SLUB_CPU_PARTIAL=y", "CONFIG_SLUB_DEBUG=y"]
         {

@@ -1,19 +1,21 @@
-//! Recognises in a guest's console: panics, warnings, lock reports, memory reports, stalls.
+//! Recognises reports in a guest's console: panics, warnings, lock reports, memory reports, stalls.
 //!
-//! A guest that printed one of these is not to be trusted with numbers, whatever its job returned.
+//! The numbers of a guest that printed one of these are not to be trusted, whatever its job
+//! returned.
 //!
 //! # Linux counterpart
-//! `kernel/panic.c`, `lib/bug.c`, `kernel/locking/lockdep.c`, `mm/kasan/report.c`, `mm/page_poison.c`,
-//! `mm/slub.c`, `kernel/rcu/tree_stall.h`, `kernel/hung_task.c` @ 6.1 and 7.3, which print these messages.
+//! Linux counterpart: `kernel/panic.c`, `lib/bug.c`, `kernel/locking/lockdep.c`, `mm/kasan/report.c`,
+//! `mm/page_poison.c`, `mm/slub.c`, `kernel/rcu/tree_stall.h`, `kernel/hung_task.c` @ 6.1 and 7.3, which
+//! print these messages.
 
 use std::fmt;
 
-/// What a guest did wrong.
+/// The trouble of a guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     /// Which kind of trouble.
     pub kind: TroubleKind,
-    /// The line that told, or what was waited for.
+    /// The line that showed it, or what the tool waited for.
     pub line: String,
 }
 
@@ -33,7 +35,7 @@ pub enum TroubleKind {
     Oops,
     /// An oops by a breakpoint that the kernel does not know: one of its own, taken back, that an emulator kept
     Breakpoint,
-    /// `BUG()`, and what says so of itself
+    /// `BUG()`, and other reports that call themselves a bug
     Bug,
     /// `WARN_ON()`
     Warning,
@@ -49,7 +51,7 @@ pub enum TroubleKind {
     OutOfMemory,
     /// The job itself failed
     Job,
-    /// Nothing came for too long
+    /// Nothing arrived for too long
     Hang,
     /// QEMU ended before the guest said that it was done
     LostConsole,
@@ -138,14 +140,14 @@ const SIGNS: &[(&str, TroubleKind)] = &[
 pub(crate) fn trouble_in(line: &str) -> Option<Trouble> {
     let message = kernel_message(line)?;
     let known = SIGNS.iter().find(|(sign, _)| message.contains(sign)).map(|(_, kind)| *kind);
-    // Linux 7 says where before it says on which CPU; 6.1 and 6.12 the other way round.
+    // Linux 7 prints the place before the CPU; 6.1 and 6.12 the other way round.
     let is_warning = || message.contains("WARNING: ") && message.contains(", CPU#");
     let kind = known.or_else(|| is_warning().then_some(TroubleKind::Warning))?;
     Some(Trouble { kind, line: message.to_owned() })
 }
 
-/// Returns the message of a line that the kernel printed, `[    1.234567] message`; what a job prints on
-/// the console proves nothing.
+/// Returns the message of a line that the kernel printed, `[ 1.234567] message`; a line that a job
+/// prints on the console proves nothing.
 fn kernel_message(line: &str) -> Option<&str> {
     let (stamp, message) = line.trim().strip_prefix('[')?.split_once(']')?;
     let stamp = stamp.trim();
@@ -153,7 +155,7 @@ fn kernel_message(line: &str) -> Option<&str> {
     is_stamp.then_some(message.trim())
 }
 
-/// Returns what a console shows after the kernel handed over to init and before it went down.
+/// Returns the part of a console after the kernel handed over to init and before it went down.
 #[must_use]
 pub fn job_output(console: &[u8]) -> String {
     let text = String::from_utf8_lossy(console);
@@ -221,7 +223,7 @@ mod tests {
             "[    0.000000] Kernel command line: panic=-1 oops=panic",
             "[    0.100000] DEBUG_LIST is on",
             "Running in process mode with 4 groups",
-            // Not printed by the kernel: a job may print anything.
+            // The kernel did not print this: a job may print anything.
             "WARNING: CPU: 0 PID: 1",
             "",
         ];

@@ -1,4 +1,4 @@
-//! An archive of the form that Linux takes as its first file system.
+//! An archive in the format that Linux takes as its first file system.
 //!
 //! # Linux counterpart
 //! `Documentation/driver-api/early-userspace/buffer-format.rst` @ 6.1: format "newc", `070701`, all numbers

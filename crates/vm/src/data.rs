@@ -1,4 +1,4 @@
-//! What goes into kernels and guests and is ours: configuration, patches, modules, the guest's scripts.
+//! Our own files that go into kernels and guests: configuration, patches, modules, the guest's scripts.
 //!
 //! # How it works
 //! The folder `kernel/` of the sources is embedded in the program and unpacked into the cache folder, so that a program
@@ -19,7 +19,7 @@ include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 /// The environment variable that names another folder.
 const DATA_VARIABLE: &str = "SLABLAB_KERNEL_DATA";
 
-/// The folder with all that is ours and goes into a kernel or a guest.
+/// The folder with all of our files for kernels and guests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Data {
     root: PathBuf,
@@ -30,7 +30,7 @@ impl Data {
     ///
     /// # Errors
     ///
-    /// When it has no `config/base.config`.
+    /// If it has no `config/base.config`.
     pub fn at(root: &Path) -> Result<Self> {
         let base = root.join("config/base.config");
         match fs::canonicalize(root) {
@@ -48,7 +48,7 @@ impl Data {
     ///
     /// # Errors
     ///
-    /// As [`Data::at`], and when there is no cache folder to unpack to.
+    /// Fails as [`Data::at`] does, and if there is no cache folder to unpack to.
     pub fn find() -> Result<Self> {
         match env::var_os(DATA_VARIABLE) {
             Some(root) => Self::at(Path::new(&root)),
@@ -56,7 +56,7 @@ impl Data {
         }
     }
 
-    /// Returns the same without a cache folder: unpacked below `place`.
+    /// Returns the same without a cache folder: the files are unpacked below `place`.
     pub(crate) fn find_in(place: &Path) -> Result<Self> {
         match env::var_os(DATA_VARIABLE) {
             Some(root) => Self::at(Path::new(&root)),
@@ -75,13 +75,14 @@ impl Data {
         self.root.join("config").join(format!("{name}.config"))
     }
 
-    /// Returns the allocators there is a kernel for, sorted: fragments `allocator-NAME.config`.
+    /// Returns the allocators for which there is a kernel, sorted: fragments
+    /// `allocator-NAME.config`.
     #[must_use]
     pub fn allocators(&self) -> Vec<String> {
         self.fragments("allocator-")
     }
 
-    /// Returns the flavours a kernel can have, sorted: all other fragments but the base, and those that take its place.
+    /// Returns the flavours a kernel can have, sorted: all other fragments except the base, and those that replace it.
     #[must_use]
     pub fn flavours(&self) -> Vec<String> {
         let mut names = self.fragments("");
@@ -91,7 +92,7 @@ impl Data {
         names
     }
 
-    /// Returns the flavours that take the base's place, sorted: fragments `base-NAME.config`.
+    /// Returns the flavours that replace the base, sorted: fragments `base-NAME.config`.
     pub(crate) fn bases(&self) -> Vec<String> {
         self.fragments("base-")
     }
@@ -113,7 +114,7 @@ impl Data {
         self.root.join("patches").join(release.to_string()).join("series")
     }
 
-    /// Returns the releases that there are patches for, sorted.
+    /// Returns the releases for which there are patches, sorted.
     #[must_use]
     pub fn patched_releases(&self) -> Vec<Release> {
         let entries = fs::read_dir(self.root.join("patches")).into_iter().flatten().flatten();
@@ -155,7 +156,7 @@ impl Data {
     ///
     /// # Errors
     ///
-    /// When there is none; the message names those that are.
+    /// If there is none; the message names those that exist.
     pub fn module(&self, name: &str) -> Result<Module> {
         let modules = self.modules();
         modules.iter().find(|module| module.name() == name).cloned().ok_or_else(|| {
@@ -173,7 +174,7 @@ mod tests {
     use super::*;
 
     impl Data {
-        /// Returns the folder that the tests' sources have.
+        /// Returns the folder of the sources, for tests.
         pub(crate) fn of_the_sources() -> Self {
             Self::at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernel"))).unwrap()
         }

@@ -1,4 +1,4 @@
-//! What can go wrong between a kernel's source and a guest's results.
+//! The errors between a kernel's source and a guest's results.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::console::Trouble;
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a kernel could not be built or a guest not be trusted. Each says what to do about it.
+/// Why a kernel could not be built or a guest not be trusted. Each error names a remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -41,9 +41,9 @@ pub enum Error {
     Full {
         /// The folder.
         path: PathBuf,
-        /// What is there.
+        /// The space that is free.
         free_mib: u64,
-        /// What is needed.
+        /// The space that is needed.
         need_mib: u64,
     },
     /// A folder or file that is not a kernel source.
@@ -82,7 +82,7 @@ pub enum Error {
     Tool {
         /// The program.
         program: String,
-        /// The line that says why.
+        /// The line that gives the reason.
         why: String,
         /// Its log.
         log: PathBuf,
@@ -112,12 +112,12 @@ pub enum Error {
     /// There is no cache folder that can be trusted.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// Ctrl-C or a request to end.
+    /// Ctrl-C or another request to end.
     #[error("interrupted; whatever was whole is kept, run the same command again to go on")]
     Interrupted,
 }
 
-/// Returns lines that stand by themselves below a message, or nothing where there are none.
+/// Returns lines that stand by themselves below a message, or an empty text where there are none.
 fn indented(lines: &[String]) -> String {
     if lines.is_empty() {
         return String::new();
@@ -126,7 +126,7 @@ fn indented(lines: &[String]) -> String {
 }
 
 impl Error {
-    /// Wraps what the system said about `path`.
+    /// Wraps the system's error about `path`.
     pub(crate) fn io(what: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         let path = path.as_ref().to_owned();
         move |source| Self::Io { what, path, source }

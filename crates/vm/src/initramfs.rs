@@ -1,8 +1,9 @@
 //! The guest's first file system: init, a shell, the programs of a job with their libraries, the job.
 //!
-//! How it works: while the kernel unpacks the archive, it needs memory for both. For a guest with little memory, large
-//! files but busybox, which is needed to unpack them, are compressed one by one, and named in `packed`; init unpacks
-//! them once the archive's memory is free.
+//! # How it works
+//! While the kernel unpacks the archive, it needs memory for both. For a guest with little memory, large files are
+//! compressed one by one and named in `packed`, except busybox, which is needed to unpack them. Init unpacks them
+//! once the archive's memory is free.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -20,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::run::output;
 use crate::tools;
 
-/// Programs that take more than this many bytes are stripped of symbols: a debug build of slablab has 100 MB.
+/// Larger programs, in bytes, are stripped of symbols: a debug build of slablab has 100 MB.
 const STRIP_ABOVE_BYTES: u64 = 8 << 20;
 
 /// Files of more bytes than this are compressed.
@@ -29,13 +30,13 @@ const PACK_ABOVE_BYTES: usize = 64 << 10;
 /// How files lie in the archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {
-    /// As they are
+    /// Uncompressed
     None,
     /// Large ones compressed
     Large,
 }
 
-/// What will be in the archive: guest path to content.
+/// The files of the archive: guest path to content.
 #[derive(Debug, Clone)]
 pub struct Initramfs {
     files: BTreeMap<String, Content>,
@@ -54,8 +55,8 @@ enum Content {
 }
 
 impl Initramfs {
-    /// Returns one with init, busybox and `job`, a script for busybox's shell that knows what `guest/*.sh` define;
-    /// programs come from this machine, or from `userland`.
+    /// Returns one with init, busybox and `job`, a script for busybox's shell that can use the definitions of
+    /// `guest/*.sh`; programs come from this machine, or from `userland`.
     pub(crate) fn new(data: &Data, job: &str, userland: Option<&Path>) -> Result<Self> {
         let mut files = BTreeMap::new();
         files.insert("init".into(), Content::Program(data.guest("init")));
@@ -74,7 +75,7 @@ impl Initramfs {
     ///
     /// # Errors
     ///
-    /// When it is missing, or one of its libraries is.
+    /// If it is missing, or one of its libraries is.
     pub fn tool(&mut self, name: &str) -> Result<()> {
         let Some(userland) = &self.userland else {
             return self.program(name, &tools::program(name)?);
@@ -86,7 +87,7 @@ impl Initramfs {
         if name == "busybox" {
             return Ok(());
         }
-        // Which of them it needs, only its own machine's loader could say; all together have 4 MB.
+        // Only its own machine's loader could tell which of them it needs; together they have 4 MB.
         for place in ["usr/lib", "lib"] {
             for folder in fs::read_dir(userland.join(place)).into_iter().flatten().flatten() {
                 for library in fs::read_dir(folder.path()).into_iter().flatten().flatten() {
@@ -102,7 +103,7 @@ impl Initramfs {
     ///
     /// # Errors
     ///
-    /// As [`Initramfs::tool`] and [`Initramfs::program`].
+    /// Fails as [`Initramfs::tool`] and [`Initramfs::program`] do.
     pub fn tool_or_path(&mut self, program: &str) -> Result<()> {
         match Path::new(program).file_name().and_then(|name| name.to_str()) {
             Some(name) if program.contains('/') => self.program(name, Path::new(program)),
@@ -114,7 +115,7 @@ impl Initramfs {
     ///
     /// # Errors
     ///
-    /// When it or one of its libraries is missing, or it cannot run in the guest.
+    /// If it or one of its libraries is missing, or it cannot run in the guest.
     pub fn program(&mut self, name: &str, path: &Path) -> Result<()> {
         fs::metadata(path).map_err(Error::io("no such program", path))?;
         if self.userland.is_some() && !read(path)?.starts_with(b"#!") {
@@ -136,7 +137,7 @@ impl Initramfs {
     ///
     /// # Errors
     ///
-    /// When a file cannot be read, or the archive not be written.
+    /// If a file cannot be read, or the archive cannot be written.
     pub(crate) fn write(&self, path: &Path, packing: Packing) -> Result<()> {
         let failed = || Error::io("cannot write the guest's first file system", path);
         let file = File::create(path).map_err(failed())?;
@@ -146,7 +147,7 @@ impl Initramfs {
         let mut packed = String::new();
         for (guest_path, content) in &self.files {
             let (bytes, mode) = match content {
-                // Libraries too: the kernel executes the loader.
+                // Libraries are executable too, because the kernel executes the loader.
                 Content::Copy(from) => (read(from)?, 0o755),
                 Content::Program(from) => (read_stripped(from)?, 0o755),
                 Content::Text(text) => (text.clone().into_bytes(), 0o644),
@@ -198,7 +199,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(Error::io("cannot read", path))
 }
 
-/// Returns a program without its symbols if it is large.
+/// Returns a program, without its symbols if it is large.
 fn read_stripped(path: &Path) -> Result<Vec<u8>> {
     let size = fs::metadata(path).map_err(Error::io("cannot read", path))?.len();
     if size <= STRIP_ABOVE_BYTES {
@@ -209,7 +210,8 @@ fn read_stripped(path: &Path) -> Result<Vec<u8>> {
     read(copy.path())
 }
 
-/// Returns the libraries of a program: guest path and path on this machine. None for a static program.
+/// Returns the libraries of a program, as pairs of guest path and path on this machine; none for a
+/// static program.
 fn libraries(program: &Path) -> Result<Vec<(String, PathBuf)>> {
     let listing = Command::new(tools::program("ldd")?)
         .arg(program)
@@ -222,7 +224,7 @@ fn libraries(program: &Path) -> Result<Vec<(String, PathBuf)>> {
     })
 }
 
-/// Reads what `ldd` prints; `Err` has the name of a library that is not found.
+/// Reads the output of `ldd`; `Err` has the name of a library that is not found.
 fn parse_ldd(listing: &str) -> std::result::Result<Vec<(String, PathBuf)>, String> {
     let mut libraries = Vec::new();
     for line in listing.lines().map(str::trim) {

@@ -9,10 +9,10 @@ use slablab_host::{Key, KeyHasher};
 use crate::error::{Error, Result};
 use crate::spec::{Spec, image_release};
 
-/// What is known of a kernel; `kernel.json` in its folder.
+/// Facts about a kernel; they are in `kernel.json` in its folder.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Built {
-    /// What it was asked for by; builds of older versions do not say
+    /// The name by which it was requested; builds of older versions do not have it
     #[serde(default)]
     pub(crate) name: String,
     pub(crate) release: String,
@@ -32,7 +32,7 @@ impl Built {
     /// The file in a kernel's folder.
     const FILE: &str = "kernel.json";
 
-    /// Reads what is known of the kernel in `folder`.
+    /// Reads the facts about the kernel in `folder`.
     pub(crate) fn read(folder: &Path) -> Result<Self> {
         let file = folder.join(Self::FILE);
         let text = fs::read(&file).map_err(Error::io("cannot read", &file))?;
@@ -51,7 +51,7 @@ impl Built {
 /// A kernel that boots.
 #[derive(Debug, Clone)]
 pub struct Kernel {
-    /// What was asked for
+    /// The request
     pub spec: Spec,
     /// Its key
     pub key: Key,
@@ -71,7 +71,7 @@ impl Kernel {
         &self.built.release
     }
 
-    /// Returns the compiler it was built with; for a stock kernel, who built it.
+    /// Returns the compiler with which it was built; for a stock kernel, who built it.
     #[must_use]
     pub fn compiler(&self) -> &str {
         &self.built.compiler
@@ -93,7 +93,7 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// When the list is not readable.
+    /// If the list is not readable.
     pub fn own_modules(&self) -> Result<Vec<PathBuf>> {
         if self.tree.is_none() {
             return Ok(Vec::new());

@@ -9,19 +9,19 @@
 //! Initramfs (busybox, hackbench, slablab, modules, kernel/guest/init)  ---+
 //! ```
 //!
-//! Everything made on the way lies in a [`Store`], under a name that is a hash of all that went into it:
-//! the same input is never built twice, another input never takes a stale result. A guest gets a job (a
-//! shell script) with its initramfs and answers in JSON rows over a channel of its own; its console is read
-//! for panics, warnings and lock reports, and any of them fails the boot.
+//! All results on the way lie in a [`Store`], under a name that is a hash of all inputs: the same input is
+//! never built twice, another input never takes a stale result. A guest gets a job (a shell script) with
+//! its initramfs and answers in JSON rows over a channel of its own; its console is read for panics,
+//! warnings and lock reports, and any of them fails the boot.
 //!
 //! # Invariants
 //! - A folder in the store without the suffix `.partial` is whole: it was made under another name and renamed.
-//! - No child process outlives us: each runs under `setpriv --pdeathsig`, so that it dies with its parent
-//!   however that ends; on a signal we end it ourselves and say so.
-//! - Times from a guest carry the accelerator they were measured under.
+//! - No child process outlives this one: each runs under `setpriv --pdeathsig`, so that it dies with its
+//!   parent however that ends; on a signal the tool ends it itself and reports that.
+//! - Times from a guest carry the accelerator under which they were measured.
 //!
 //! # Linux counterpart
-//! None; the nearest relatives are `tools/testing/kunit` and virtme-ng.
+//! Linux counterpart: none; the nearest relatives are `tools/testing/kunit` and virtme-ng.
 #![forbid(unsafe_code)]
 
 mod accel;

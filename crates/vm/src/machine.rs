@@ -1,11 +1,11 @@
-//! A guest: a kernel, so many CPUs, a job.
+//! A guest: a kernel, a number of CPUs, a job.
 
 use std::time::Duration;
 
 use crate::initramfs::Initramfs;
 use crate::kernel::Kernel;
 
-/// Guests with less memory than this have their files packed, and as many of them as fit.
+/// Guests with less memory than this have their large files packed.
 const SMALL_BELOW_MIB: u32 = 128;
 
 /// A guest to be booted.
@@ -21,14 +21,15 @@ pub struct Machine {
     pub arguments: Vec<String>,
     /// Its first file system, with the job
     pub initramfs: Initramfs,
-    /// The longest the whole job may take
+    /// The longest time that the whole job may take
     pub limit: Duration,
-    /// The longest that nothing may come
+    /// The longest time without any output
     pub silence: Duration,
 }
 
 impl Machine {
-    /// Returns a guest of `kernel` with 1 GiB of memory, ten minutes at most, two minutes without a sign.
+    /// Returns a guest of `kernel` with 1 GiB of memory, a limit of ten minutes, and two minutes of
+    /// silence.
     #[must_use]
     pub fn new(kernel: Kernel, cpus: u32, initramfs: Initramfs) -> Self {
         Self {
@@ -47,7 +48,7 @@ impl Machine {
         self.memory_mib < SMALL_BELOW_MIB
     }
 
-    /// Returns what errors call it: `slub, 2 CPUs`.
+    /// Returns its name in errors: `slub, 2 CPUs`.
     #[must_use]
     pub fn name(&self) -> String {
         let plural = if self.cpus == 1 { "" } else { "s" };

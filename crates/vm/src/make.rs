@@ -1,11 +1,11 @@
 //! `make` for an out-of-tree build, run by a user without privileges.
 //!
 //! # How it works
-//! The makefiles of a kernel or a module are programs that run with the rights of the user who builds. Where that is root, the
-//! build runs as the owner of the cache folder, or as `nobody` where root owns it: without capabilities, with a home folder of
-//! its own, in a mount namespace where the source tree (read-only), the build folder and the module lie below `/mnt`, because
-//! `nobody` cannot reach root's cache folder by its own path. A system that does not let root make such a namespace, as many
-//! containers do not, builds as root, and the user is told.
+//! The makefiles of a kernel or a module are programs that run with the rights of the user who builds. If that is root, the
+//! build runs as the owner of the cache folder, or as `nobody` where root owns it. It has no capabilities and a home folder
+//! of its own. It runs in a mount namespace where the source tree (read-only), the build folder and the module lie below
+//! `/mnt`, because `nobody` cannot reach root's cache folder by its own path. Some systems do not let root make such a
+//! namespace, as many containers do not; there the build runs as root, and the user is told.
 //!
 //! # Invariants
 //! - A build that root starts cannot write outside its build folder, its module's folder and world-writable folders.
@@ -21,7 +21,7 @@ use slablab_host::{Interrupt, bound, bound_family};
 use crate::error::Result;
 use crate::run::{output, run_logged};
 
-/// `nobody` and `nogroup` (Debian Policy 9.2.2).
+/// The numbers of `nobody` and `nogroup` (Debian Policy 9.2.2).
 const NOBODY: (u32, u32) = (65_534, 65_534);
 
 /// Mounts tree, build folder and module ($3 to $5) below `/mnt`, and runs the rest as user $1 and group $2.
@@ -54,19 +54,19 @@ pub(crate) struct Folders<'a> {
     pub(crate) module: Option<&'a Path>,
 }
 
-/// Who runs `make`.
+/// The user who runs `make`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum User {
     /// The user who started slablab, who is not root
     Ourselves,
     /// The user and group with these numbers
     Confined(u32, u32),
-    /// root, and why
+    /// root, and the reason
     Root(String),
 }
 
 impl User {
-    /// Returns who builds in the cache folder `store`.
+    /// Returns the user who builds in the cache folder `store`.
     pub(crate) fn of(store: &Path) -> Self {
         if !rustix::process::geteuid().is_root() {
             return Self::Ourselves;
@@ -80,11 +80,11 @@ impl User {
         }
     }
 
-    /// Returns `make` for `folders`, at low priority, reproducible.
+    /// Returns `make` for `folders`, at low priority and reproducible.
     ///
     /// # Errors
     ///
-    /// When the folders cannot be given to the user who builds.
+    /// If the folders cannot be given to the user who builds.
     pub(crate) fn make(&self, folders: Folders<'_>, interrupt: &Interrupt) -> Result<Command> {
         let mut places = folders;
         let mut command = match *self {
@@ -117,7 +117,8 @@ impl User {
     }
 }
 
-/// Appends to `unshare` what makes the namespace; the program that runs in it comes next.
+/// Appends the arguments to `unshare` that make the namespace; the program that runs in it comes
+/// next.
 fn confined(mut unshare: Command, (uid, gid): (u32, u32), folders: Folders<'_>) -> Command {
     unshare.args(["--mount", "--propagation", "private", "sh", "-c", CONFINE, "sh"]);
     unshare.args([uid.to_string(), gid.to_string()]);

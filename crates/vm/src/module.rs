@@ -1,4 +1,4 @@
-//! The sources of a kernel module of ours.
+//! The sources of one of our kernel modules.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ impl Module {
     ///
     /// # Errors
     ///
-    /// When it has no source of its name, or no `Kbuild`.
+    /// If it has no source of its name, or no `Kbuild`.
     pub fn at(folder: &Path) -> Result<Self> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for file in [format!("{name}.c"), "Kbuild".into()] {

@@ -1,7 +1,7 @@
 //! Whether KVM works here. That `/dev/kvm` opens proves nothing: in a nested machine guests may stop
-//! with an emulation error or hang at their first instruction, so a guest is booted, with a time limit.
+//! with an emulation error or hang at their first instruction. So a guest is booted, with a time limit.
 //!
-//! The answer is kept in the store until the machine is booted anew.
+//! The result is kept in the store until the machine is booted again.
 
 use std::fs::{self, OpenOptions};
 use std::time::Duration;
@@ -18,10 +18,10 @@ use crate::kernel::Kernel;
 use crate::machine::Machine;
 use crate::step::Step;
 
-/// How long a guest that does nothing may take under KVM: a healthy one needs a second.
+/// The longest that a guest which does nothing may take under KVM: a healthy one needs a second.
 const PROBE_LIMIT: Duration = Duration::from_secs(8);
 
-/// Which accelerator was asked for.
+/// The requested accelerator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccelChoice {
     /// KVM if a probe shows that it works
@@ -30,7 +30,7 @@ pub enum AccelChoice {
     Only(Accel),
 }
 
-/// What a probe found, as it is kept.
+/// The stored result of a probe.
 #[derive(Debug, Serialize, Deserialize)]
 struct Found {
     boot_id: String,
@@ -39,11 +39,12 @@ struct Found {
 }
 
 impl AccelChoice {
-    /// Returns the accelerator to use and why, probing with `kernel` if need be.
+    /// Returns the accelerator to use and why, probing with `kernel` if necessary.
     ///
     /// # Errors
     ///
-    /// Those of the file system, and [`Error::Interrupted`]; that KVM does not work is not an error.
+    /// If a file cannot be read or written, or (as [`Error::Interrupted`]) the user stops it. A KVM
+    /// that does not work is not an error.
     pub fn resolve(
         self,
         builder: &KernelBuilder,
@@ -68,7 +69,7 @@ impl AccelChoice {
     }
 }
 
-/// Returns what an earlier probe found, if this machine was not booted anew since.
+/// Returns the result of an earlier probe, if this machine was not booted since.
 fn kept(builder: &KernelBuilder) -> Option<Found> {
     let text = fs::read(builder.store.root().join("kvm-probe.json")).ok()?;
     let found: Found = serde_json::from_slice(&text).ok()?;
@@ -79,7 +80,7 @@ fn boot_id() -> Option<String> {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").ok().map(|id| id.trim().to_owned())
 }
 
-/// Boots a guest that does nothing under KVM, and keeps what came of it.
+/// Boots a guest that does nothing under KVM, and keeps the result.
 fn probe(builder: &KernelBuilder, kernel: &Kernel) -> Result<Found> {
     let root = builder.store.root();
     let folder = tempfile::tempdir_in(root).map_err(Error::io("cannot write into", root))?;

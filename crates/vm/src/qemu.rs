@@ -1,4 +1,4 @@
-//! QEMU's command line for a guest: a plain machine, a console, two channels back, nothing else.
+//! QEMU's command line for a guest: a plain machine, a console and two channels back.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -14,13 +14,13 @@ use crate::{run, tools};
 
 /// The files that a guest writes, in the folder of its boot.
 pub(crate) mod files {
-    /// What the kernel and the job print
+    /// Output of the kernel and the job
     pub(crate) const CONSOLE: &str = "console.log";
     /// JSON rows
     pub(crate) const ROWS: &str = "rows.jsonl";
     /// Files, one after another, each with a header line
     pub(crate) const FILES: &str = "files.bin";
-    /// What QEMU itself complains of
+    /// QEMU's own complaints
     pub(crate) const EMULATOR: &str = "qemu.log";
 }
 
@@ -81,15 +81,16 @@ fn kernel_arguments(machine: &Machine, accel: Accel) -> String {
     let arch = machine.kernel.spec.arch();
     let mut line = format!("console={} loglevel=7 panic=-1 oops=panic", arch.console);
     if accel == Accel::Icount {
-        // The same code at the same place in every boot.
+        // The code is at the same place in every boot.
         line.push_str(" nokaslr");
     }
     if accel.is_emulated() && arch.is_native() {
-        // All emulated CPUs read the same host counter, which the kernel does not believe of an AMD
-        // machine; the HPET it would take instead costs an exit for every look at the clock.
+        // All emulated CPUs read the same host counter, which the kernel does not trust on an AMD
+        // machine; the HPET, which it would take instead, costs an exit for every read of the
+        // clock.
         line.push_str(" tsc=reliable");
-        // On a busy host the emulated timer may miss the few ticks the kernel waits for at boot, and it
-        // panics: "IO-APIC + timer doesn't work!" (seen at a load of 30 on two processors).
+        // On a busy host the emulated timer may miss the few ticks for which the kernel waits at boot,
+        // and it panics: "IO-APIC + timer doesn't work!" (seen at a load of 30 on two processors).
         line.push_str(" no_timer_check");
     }
     if machine.is_small() {

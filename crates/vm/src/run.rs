@@ -1,4 +1,5 @@
-//! Running a program to its end: its output goes to a log, and an error names the line of the log that says why.
+//! Runs a program to its end: its output goes to a log, and an error names the line of the log that gives the
+//! reason.
 
 use std::fs::File;
 use std::path::Path;
@@ -9,11 +10,11 @@ use slablab_host::{Child, Interrupt, POLL_INTERVAL};
 
 use crate::error::{Error, Result};
 
-/// Fails when somebody asked us to stop.
+/// Fails when the user or the system requested an end.
 ///
 /// # Errors
 ///
-/// [`Error::Interrupted`].
+/// Returns [`Error::Interrupted`].
 pub(crate) fn check(interrupt: &Interrupt) -> Result<()> {
     if interrupt.is_set() { Err(Error::Interrupted) } else { Ok(()) }
 }
@@ -27,8 +28,8 @@ pub(crate) fn start(command: &mut Command) -> Result<Child> {
     })
 }
 
-/// Runs `command`, which errors call `program`, with its output in `log`, calling `tick` several times a second;
-/// fails with the log's line that says why.
+/// Runs `command`, which errors call `program`, with its output in `log`, calling `tick` several times a second.
+/// An error has the log's line that gives the reason.
 pub(crate) fn run_logged(
     program: &str,
     command: &mut Command,
@@ -77,8 +78,8 @@ pub(crate) fn output(program: &str, command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&out.stdout).into_owned())
 }
 
-/// Returns the line of a log that says why: the first that names an error, else the one before make's
-/// first complaint, else the last.
+/// Returns the line of a log that gives the reason: the first that names an error, else the one
+/// before make's first complaint, else the last.
 fn reason(log: &Path) -> Option<String> {
     const SIGNS: [&str; 5] =
         ["No space left on device", "rror:", "ERROR", "not found", "does not look like"];

@@ -1,4 +1,4 @@
-//! Where a kernel's source comes from: Debian's tarball, or a folder or tarball of the user's.
+//! The source of a kernel: Debian's tarball, or a folder or tarball of the user's.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -20,7 +20,7 @@ pub struct Source {
     content: OnceLock<Content>,
 }
 
-/// What a source holds, and how to get at it.
+/// The content of a source, and how to read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Content {
     key: Key,
@@ -51,7 +51,7 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// When there is nothing, or a folder that is not Linux's top folder.
+    /// If it does not exist, or is a folder that is not Linux's top folder.
     pub fn at(path: &Path) -> Result<Self> {
         let found = fs::canonicalize(path).map_err(Error::io("no such source", path))?;
         let source = Self { path: found, content: OnceLock::new() };
@@ -72,7 +72,7 @@ impl Source {
         Ok(&self.content()?.key)
     }
 
-    /// Looks at the content, once.
+    /// Reads the content, once.
     fn content(&self) -> Result<&Content> {
         if let Some(content) = self.content.get() {
             return Ok(content);
@@ -107,7 +107,8 @@ impl Source {
                 tar.env("XZ_OPT", "-T0");
                 tar
             }
-            // tar and not cp: it can leave out the history, which is larger than the source.
+            // tar is used instead of cp because it can leave out the history, which is larger than
+            // the source.
             Form::Folder => {
                 piped(r#"tar -cf - --exclude-vcs -C "$1" . | tar -xf - -C "$2""#, "".as_ref())
             }
@@ -155,7 +156,7 @@ fn release_in(makefile: impl BufRead) -> Option<Release> {
 
 /// Returns the tree object that is checked out in `folder`, the top of a work tree, when no file differs from it.
 ///
-/// Files that Git ignores may lie there; they are no part of the tree.
+/// Files that Git ignores may lie there; they do not belong to the tree.
 fn clean_git_tree(folder: &Path) -> Option<String> {
     if !folder.join(".git").exists() {
         return None;
@@ -190,7 +191,8 @@ fn hash_folder(folder: &Path, hasher: &mut KeyHasher) -> io::Result<()> {
             hasher.update_file(&path)?;
         }
     }
-    // The end of a folder: a file moved from here to the next folder changes the key.
+    // This marks the end of a folder, so that a file moved from here to the next folder changes the
+    // key.
     hasher.update("");
     Ok(())
 }
@@ -236,7 +238,7 @@ pub(crate) mod tests {
         little_linux(&two);
         let before = key_of(&one);
         assert_eq!(key_of(&two), before);
-        // As long as before, and with its time: what an edit by a program may leave.
+        // The file has its old length and time, as an edit by a program may leave it.
         let file = one.join("mm/slab_common.c");
         let time = fs::metadata(&file).unwrap().modified().unwrap();
         fs::write(&file, "one\nTWO\nthree\n").unwrap();

@@ -1,4 +1,4 @@
-//! The names by which kernels are asked for.
+//! The names by which kernels are requested.
 //!
 //! | name | kernel |
 //! |---|---|
@@ -19,10 +19,10 @@ use crate::source::Source;
 use crate::tools::Need;
 use slablab_linux::Release;
 
-/// Which kernel.
+/// A requested kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
-    /// Where it comes from
+    /// Its origin
     pub origin: Origin,
     /// Further fragments, such as `debug`
     pub flavours: Vec<String>,
@@ -32,7 +32,7 @@ pub struct Spec {
     pub patches: Vec<PathBuf>,
 }
 
-/// Where a kernel comes from.
+/// The origin of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// A stock image of Debian's
@@ -43,10 +43,10 @@ pub enum Origin {
     Build(Linux, String),
 }
 
-/// Which Linux is built.
+/// The Linux that is built.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Linux {
-    /// What the builder was opened with, or else Debian's 6.1
+    /// The one with which the builder was opened, or else Debian's 6.1
     Default,
     /// Debian's source package
     Debian(Release),
@@ -69,7 +69,7 @@ impl Spec {
     ///
     /// # Errors
     ///
-    /// When it is none; the message has those there are.
+    /// If it is not a name; the message has those that exist.
     pub fn named(data: &Data, name: &str) -> Result<Self> {
         // A path may have a plus in it.
         let split = name.split_once('+').filter(|_| !Path::new(name).exists());
@@ -79,7 +79,7 @@ impl Spec {
         let release = |text: &str| {
             let release = Release::of(text).filter(|release| release.to_string() == text);
             release.ok_or_else(|| {
-                wrong(format!("`{text}` is no release of Linux. Write 6.12, for instance"))
+                wrong(format!("`{text}` is not a release of Linux. Write 6.12, for instance"))
             })
         };
         let allocators = data.allocators();
@@ -136,7 +136,7 @@ impl Spec {
         parts.join("+")
     }
 
-    /// Returns the machine that it runs on.
+    /// Returns the machine on which it runs.
     #[must_use]
     pub fn arch(&self) -> &'static Arch {
         match &self.origin {
@@ -155,10 +155,10 @@ impl Spec {
         }
     }
 
-    /// Returns whether it tells too little of its caches, and can have the module `slabinfo`.
+    /// Returns whether it tells too little about its caches, and can have the module `slabinfo`.
     #[must_use]
     pub fn needs_slabinfo(&self) -> bool {
-        // The flavour `tiny` has no sysfs, and so no debugging of SLUB, of which both slabinfo and the attributes are.
+        // The flavour `tiny` has no sysfs, and so no debugging of SLUB, which slabinfo and the attributes belong to.
         let without_sysfs = self.flavours.iter().any(|flavour| flavour == "tiny");
         matches!(&self.origin, Origin::Build(_, allocator)
             if ["slab", "slub_tiny"].contains(&&**allocator) || without_sysfs)

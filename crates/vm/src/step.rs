@@ -4,9 +4,9 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step<'a> {
-    /// A piece of work begins; how long it takes is unknown.
+    /// A piece of work begins; its duration is unknown.
     Begin(&'a str),
-    /// So many of about so many parts are done.
+    /// This many parts, of about this many in all, are done.
     Parts(u64, u64),
     /// Something that the user must know even when no progress is shown.
     Note(&'a str),

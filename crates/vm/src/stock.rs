@@ -1,7 +1,7 @@
-//! What is taken from Debian's archive: stock kernels, sources, and the programs of a guest of another architecture.
+//! Packages from Debian's archive: stock kernels, sources, and the programs of a guest of another architecture.
 //!
 //! Each is kept in the store under its package and version. Where the archive cannot be read, or has dropped a release,
-//! the newest that is kept serves, with a note.
+//! the newest one in the store is used, with a note.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,8 @@ use slablab_linux::Release;
 const IMAGE_PACKAGES: [(&str, &str); 3] =
     [("linux-binary-", ""), ("linux-image-", ""), ("linux-image-", "-unsigned")];
 
-/// The programs of a guest, with the libraries of hackbench; and what is taken of each package.
+/// The programs of a guest, with the libraries of hackbench; and the files that are taken from each
+/// package.
 const USERLAND: [(&str, &str); 4] = [
     ("busybox-static", "bin/busybox"),
     ("rt-tests", "bin/hackbench"),
@@ -31,7 +32,7 @@ const USERLAND: [(&str, &str); 4] = [
     ("libnuma1", "lib/*/*.so*"),
 ];
 
-/// A stock kernel that there is: in the archive, as far as its lists were read, or in the store.
+/// A stock kernel that exists: in the archive, as far as its lists were read, or in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stock {
     /// Its release
@@ -40,7 +41,7 @@ pub struct Stock {
     pub arch: &'static Arch,
     /// Its version, such as `6.12.117+deb13-cloud-amd64`
     pub version: String,
-    /// Its folder in the store, if it is there
+    /// Its folder in the store, if it has one
     pub folder: Option<PathBuf>,
 }
 
@@ -111,7 +112,7 @@ impl KernelBuilder {
         Kernel::at(spec, key, folder, None)
     }
 
-    /// Returns the newest kernel of the store that will do, or says why there is none.
+    /// Returns the newest suitable kernel of the store, or an error that gives the reason.
     fn fall_back(&self, spec: &Spec, why: &str, watch: &mut dyn FnMut(Step<'_>)) -> Result<Kernel> {
         if let Origin::Stock(release, arch) = spec.origin
             && let Some(kernel) = self.stock_in_store(spec, release, arch)
@@ -155,8 +156,8 @@ impl KernelBuilder {
         images
     }
 
-    /// Returns the newest stock kernel of each release and machine: of the store, and of the lists as they were last
-    /// read.
+    /// Returns the newest stock kernel of each release and machine, from the store and from the lists as they were
+    /// last read.
     #[must_use]
     pub fn stocks(&self) -> Vec<Stock> {
         let mut all = self.images();
@@ -173,7 +174,7 @@ impl KernelBuilder {
                 all.push(Stock { release, arch, version, folder: None });
             }
         }
-        // The newest of each comes first; what is in the store comes before the same of the archive.
+        // The newest of each comes first; one in the store comes before the same one in the archive.
         let place = |arch: &Arch| Arch::ALL.iter().position(|known| known == arch);
         all.sort_by_key(|stock| {
             (
@@ -187,7 +188,7 @@ impl KernelBuilder {
         all
     }
 
-    /// Returns what was downloaded and is not superseded, with apt's lists.
+    /// Returns the downloads that are not superseded, with apt's lists.
     #[must_use]
     pub fn downloads(&self) -> Vec<PathBuf> {
         let images = self.stocks().into_iter().filter_map(|stock| stock.folder);
@@ -196,7 +197,7 @@ impl KernelBuilder {
             .collect()
     }
 
-    /// Returns Debian's source of `release`: the package that is installed, or one of the archive.
+    /// Returns Debian's source of `release`: the installed package, or one of the archive.
     pub(crate) fn debian_source(
         &self,
         release: Release,
@@ -253,11 +254,12 @@ impl KernelBuilder {
         }
     }
 
-    /// Returns a first file system for a guest of `kernel` that runs `job`, with busybox and what `guest/*.sh` define.
+    /// Returns a first file system for a guest of `kernel` that runs `job`, with busybox and the definitions of
+    /// `guest/*.sh`.
     ///
     /// # Errors
     ///
-    /// When busybox is missing, or the programs of another architecture cannot be had.
+    /// If busybox is missing, or the programs of another architecture cannot be had.
     pub fn initramfs(
         &self,
         kernel: &Kernel,
@@ -308,7 +310,8 @@ fn version_in<'a>(package: &'a str, arch: &Arch) -> Option<&'a str> {
     IMAGE_PACKAGES.iter().find_map(|(begin, end)| {
         let version = package.strip_prefix(begin)?.strip_suffix(end)?;
         let version = version.strip_suffix(arch.flavour)?.strip_suffix('-')?;
-        // Neither linux-image-6.12-amd64, which only depends on others, nor linux-image-6.12.1-rt-armmp.
+        // This is neither linux-image-6.12-amd64, which only depends on others, nor
+        // linux-image-6.12.1-rt-armmp.
         let is_whole = version.matches('.').count() >= 2
             && version.rsplit('-').next()?.starts_with(|c: char| c.is_ascii_digit());
         is_whole.then_some(version)

@@ -1,4 +1,4 @@
-//! The cache: one folder with everything that was made, under keys.
+//! The cache: one folder with all results, under keys.
 //!
 //! # How it works
 //! ```text
@@ -15,13 +15,13 @@
 //! ```
 //!
 //! # Invariants
-//! - `KEY` appears by a rename of `KEY.HOST.partial`, made whole; whatever is called `KEY` can be used as it is.
+//! - `KEY` appears by a rename of `KEY.HOST.partial`, made whole; everything called `KEY` can be used as it is.
 //! - `KEY.HOST.partial` is only touched by the holder of the lock on `KEY.lock` on that host. A second process waits, and
 //!   then finds `KEY`.
 //! - Several hosts may share the folder by NFS. Where its locks reach other hosts (they do unless it is mounted with
-//!   `nolock` or `local_lock`), the second host waits, too; where they do not, both make it, each in a folder of its own,
+//!   `nolock` or `local_lock`), the second host waits, too. Where they do not, both make it, each in a folder of its own,
 //!   and the first to rename wins. A host may not yet see what another one renamed, as it asks the server again only after
-//!   a while (`acdirmax`, `nfs(5)`): it looks again after it made its own folder there, which makes it ask.
+//!   a while (`acdirmax`, `nfs(5)`). So it looks again after it made its own folder there, which makes it ask.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ use slablab_host::{Interrupt, Key, cache_folder};
 use crate::error::{Error, Result};
 use crate::run::check;
 
-/// How long what a run left that was stopped waits to be continued, from when that run began.
+/// How long the remains of a stopped run wait to be continued, from the beginning of that run.
 const LEFT_FOR: Duration = Duration::from_hours(24);
 
 /// The cache folder.
@@ -45,11 +45,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// Returns the store in `root`, which is made when it is not there, or else in the user's cache folder.
+    /// Returns the store in `root`, which is made when it does not exist, or else in the user's cache
+    /// folder.
     ///
     /// # Errors
     ///
-    /// When the folder cannot be made, or the user's own cannot be trusted.
+    /// If the folder cannot be made, or the user's own cannot be trusted.
     pub fn open(root: Option<&Path>) -> Result<Self> {
         let root = match root {
             Some(root) => root.to_owned(),
@@ -67,20 +68,21 @@ impl Store {
         &self.root
     }
 
-    /// Returns the thing of this kind and key if it was made before.
+    /// Returns the result of this kind and key if it was made before.
     #[must_use]
     pub fn get(&self, kind: &str, key: &Key) -> Option<PathBuf> {
         let path = self.path(kind, key, "");
         path.is_dir().then_some(path)
     }
 
-    /// Returns the thing of this kind and key, made by `make` in a folder of its own when it is not there.
+    /// Returns the result of this kind and key; when it does not exist, `make` makes it in a folder of its
+    /// own.
     ///
-    /// `make` may find what a run that was stopped left in the folder.
+    /// `make` may find the remains of a stopped run in the folder.
     ///
     /// # Errors
     ///
-    /// Those of `make`, and of the file system.
+    /// Fails as `make` does, or if a file cannot be read or written.
     pub(crate) fn get_or_make(
         &self,
         kind: &str,
@@ -115,7 +117,8 @@ impl Store {
         Ok(whole)
     }
 
-    /// The same for what is used whole or not at all: `make` finds its folder empty, and when it fails nothing is left.
+    /// Does the same for a result that is used whole or not at all: `make` finds its folder empty, and when it fails
+    /// nothing is left.
     pub(crate) fn get_or_make_anew(
         &self,
         kind: &str,
@@ -130,12 +133,12 @@ impl Store {
         })
     }
 
-    /// Removes what runs left that were stopped and that nobody continued. What cannot be removed is in nobody's way.
+    /// Removes the remains of stopped runs that were never continued. What cannot be removed does no harm.
     fn remove_left(&self, kind: &str) {
         let entries = fs::read_dir(self.root.join(kind)).into_iter().flatten().flatten();
         let partial = entries.map(|entry| entry.path());
         for partial in partial.filter(|path| path.extension().is_some_and(|end| end == "partial")) {
-            // NFS locks only what is open for writing.
+            // NFS locks only files that are open for writing.
             let Ok(lock) = File::options().write(true).open(lock_of(&partial)) else {
                 continue;
             };
@@ -162,7 +165,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Full`] when it has not.
+    /// Returns [`Error::Full`] if it has not.
     pub fn need_space(&self, need_mib: u64) -> Result<()> {
         let stat = rustix::fs::statvfs(&self.root)
             .map_err(|e| Error::io("cannot see the free space", &self.root)(e.into()))?;
@@ -173,11 +176,12 @@ impl Store {
         Ok(())
     }
 
-    /// Removes everything but `keep`, and returns what was removed. What another process is making stays.
+    /// Removes everything except `keep`, and returns what was removed. Results that another process is
+    /// making stay.
     ///
     /// # Errors
     ///
-    /// When something cannot be removed.
+    /// If something cannot be removed.
     pub fn clean(&self, keep: &[PathBuf]) -> Result<Vec<String>> {
         let mut removed = Vec::new();
         for kind in ["trees", "kernels", "modules", "images", "sources", "userlands", "debian"] {
@@ -209,7 +213,7 @@ impl Store {
     }
 }
 
-/// Returns the lock of what is called `KEY` or `KEY.anything`.
+/// Returns the lock of `KEY` or `KEY.anything`.
 fn lock_of(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let key = name.split('.').next().unwrap_or_default();
@@ -261,7 +265,7 @@ mod tests {
         assert_eq!(store.get("k", &key), Some(made));
     }
 
-    /// Two hosts on an NFS mounted with `nolock`: as if the other had no lock at all.
+    /// Two hosts on an NFS mounted with `nolock` behave as if the other had no lock at all.
     #[test]
     fn of_two_hosts_that_make_the_same_the_first_wins_and_nothing_is_left() {
         let (dir, store, key) = store();

@@ -1,4 +1,4 @@
-//! The programs and files of the machine that a step needs, and the Debian packages that bring them.
+//! The programs and files that a step needs on the machine, and the Debian packages that bring them.
 
 use std::path::{Path, PathBuf};
 
@@ -7,14 +7,14 @@ use slablab_host::{Interrupt, bound, find_program};
 use crate::error::{Error, Result};
 use crate::run::run_logged;
 
-/// Something that must be on the machine: where it is looked for, and which package has it.
+/// A program or file that the machine needs: its place, and the package that has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Need {
     /// A program's name, or a file's path.
     pub what: &'static str,
     /// The Debian package.
     pub package: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub why: &'static str,
 }
 
@@ -26,7 +26,7 @@ pub(crate) const fn need(what: &'static str, package: &'static str, why: &'stati
 pub(crate) const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 impl Need {
-    /// What a build needs, without the source itself.
+    /// The needs of a build, without the source itself.
     pub const BUILD: &[Need] = &[
         need("setpriv", "util-linux", "children that end with us"),
         need("tar", "tar", "unpacking the source"),
@@ -43,7 +43,7 @@ impl Need {
         need("/usr/include/x86_64-linux-gnu/sys/types.h", "libc6-dev", "building"),
     ];
 
-    /// What a stock kernel needs.
+    /// The needs of a stock kernel.
     pub const STOCK: &[Need] = &[
         need("setpriv", "util-linux", "children that end with us"),
         need("tar", "tar", "unpacking packages"),
@@ -52,7 +52,7 @@ impl Need {
         need(KEYRING, "debian-archive-keyring", "Debian's archive"),
     ];
 
-    /// What a boot needs.
+    /// The needs of a boot.
     pub const BOOT: &[Need] = &[
         need("setpriv", "util-linux", "children that end with us"),
         need("busybox", "busybox-static", "the guest's shell"),
@@ -60,10 +60,10 @@ impl Need {
         need("ldd", "libc-bin", "the libraries of what the guest runs"),
     ];
 
-    /// What a profile needs.
+    /// The needs of a profile.
     pub const PROFILE: &[Need] = &[need("perf", "linux-perf", "profiles of a guest")];
 
-    /// Returns whether it is there.
+    /// Returns whether it exists.
     #[must_use]
     pub fn is_met(&self) -> bool {
         if self.what.starts_with('/') {
@@ -90,7 +90,7 @@ pub fn missing(needs: &[&[Need]]) -> Vec<Need> {
 ///
 /// # Errors
 ///
-/// [`Error::Missing`] with the command that installs the packages.
+/// Returns [`Error::Missing`] with the command that installs the packages.
 pub fn require(needs: &[&[Need]]) -> Result<()> {
     match missing(needs) {
         lacking if lacking.is_empty() => Ok(()),
@@ -124,7 +124,7 @@ fn missing_error(needs: &[Need], why: &str) -> Error {
 ///
 /// # Errors
 ///
-/// When this is not a Debian machine, we are not root, or apt-get fails: the message has the command to run.
+/// If this is not a Debian machine, we are not root, or apt-get fails: the message has the command to run.
 pub fn install(needs: &[Need], interrupt: &Interrupt) -> Result<()> {
     let missing = |why: &str| missing_error(needs, why);
     if find_program("apt-get").is_none() {
@@ -141,10 +141,11 @@ pub fn install(needs: &[Need], interrupt: &Interrupt) -> Result<()> {
         command.args(["-y", "-qq"]).args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
         run_logged("apt-get", &mut command, log.path(), interrupt, || ())
     };
-    // Another may be installing: a second `slablab`, or a fresh machine that upgrades itself.
+    // Another process may be installing: a second `slablab`, or a fresh machine that upgrades
+    // itself.
     let options = ["install", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=600"];
     let install = [&options, packages(needs).as_slice()].concat();
-    // The lists of a fresh machine may be stale or absent: one more try with new ones.
+    // The lists of a fresh machine may be stale or absent, so it is tried once more with new ones.
     let installed = apt(&install).or_else(|error| match error {
         Error::Interrupted => Err(error),
         _ => apt(&["update"]).and_then(|()| apt(&install)),
@@ -155,12 +156,12 @@ pub fn install(needs: &[Need], interrupt: &Interrupt) -> Result<()> {
     })
 }
 
-/// Returns where the program that `need` names lies.
+/// Returns the place of the program that `need` names.
 pub(crate) fn program_of(need: &Need) -> Result<PathBuf> {
     find_program(need.what).ok_or_else(|| missing_error(&[*need], ""))
 }
 
-/// Returns where a program lies, or says which package has it.
+/// Returns the place of a program, or an error that names its package.
 pub(crate) fn program(name: &str) -> Result<PathBuf> {
     find_program(name).ok_or_else(|| {
         let groups = [Need::BUILD, Need::STOCK, Need::BOOT, Need::PROFILE];

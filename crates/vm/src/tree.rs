@@ -1,12 +1,12 @@
 //! A source tree with the patch series and the user's further patches applied, kept under a key of all of them.
 //!
 //! # How it works
-//! A tree with further patches is made of hard links to the tree of the series, which takes seconds and hardly
-//! any room: `patch` writes a changed file beside and renames it, so the other tree keeps its own.
+//! A tree with further patches consists of hard links to the tree of the series, which takes seconds and
+//! hardly any room: `patch` writes a changed file beside and renames it, so the other tree keeps its own.
 //!
 //! # Differences from Linux
-//! A `series` file is quilt's: one patch a line, relative to the file, `#` begins a comment. All patches go
-//! into one tree; which of them takes effect is chosen by Kconfig or by a boot parameter.
+//! A `series` file is quilt's: one patch on each line, relative to the file; `#` begins a comment. All
+//! patches go into one tree; Kconfig or a boot parameter chooses which of them takes effect.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ impl Series {
     ///
     /// # Errors
     ///
-    /// When the file names a patch that is not there.
+    /// If the file names a patch that is not there.
     pub fn read(data: &Data, release: Release) -> Result<Self> {
         let file = data.series(release);
         if !file.exists() {
@@ -71,11 +71,11 @@ impl Series {
     }
 }
 
-/// Reads the path of a patch, and makes it one that holds in every folder.
+/// Reads the path of a patch, and makes it one that is valid in every folder.
 ///
 /// # Errors
 ///
-/// When there is no such file.
+/// If there is no such file.
 pub fn patch_path(text: &str) -> Result<PathBuf> {
     let path = Path::new(text);
     let found = fs::canonicalize(path).map_err(Error::io("no such patch", path))?;
@@ -85,7 +85,7 @@ pub fn patch_path(text: &str) -> Result<PathBuf> {
     }
 }
 
-/// Applies `patches`, which `named_by` names, to `tree`, and lets everybody read it.
+/// Applies `patches`, which `named_by` names, to `tree`, and lets all users read it.
 fn apply(
     patches: &[PathBuf],
     named_by: &str,
@@ -96,7 +96,7 @@ fn apply(
     for patch in patches {
         let log = tree.with_extension("log");
         let mut command = bound("patch");
-        // No fuzz: a hunk that only nearly fits may land in the wrong function.
+        // Fuzz is not allowed: a hunk that only nearly fits may land in the wrong function.
         command.args(["-p1", "--forward", "--batch", "--fuzz=0", "--no-backup-if-mismatch", "-d"]);
         command.arg(tree).arg("-i").arg(patch);
         run_logged("patch", &mut command, &log, interrupt, || ()).map_err(|error| match error {
@@ -109,7 +109,7 @@ fn apply(
             other => other,
         })?;
     }
-    // The user who builds must be able to read it, whatever umask it was made under.
+    // The user who builds must be able to read it, whatever the umask was.
     let mut chmod = bound("chmod");
     chmod.args(["-R", "a+rX"]).arg(tree);
     run_logged("chmod", &mut chmod, &tree.with_extension("log"), interrupt, || ())
@@ -138,7 +138,7 @@ pub(crate) struct Tree {
     pub(crate) path: PathBuf,
 }
 
-/// Where trees come from and go to.
+/// The places from which trees come and to which they go.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TreeCache<'a> {
     /// The cache
@@ -150,8 +150,8 @@ pub(crate) struct TreeCache<'a> {
 }
 
 impl TreeCache<'_> {
-    /// Returns the tree of the source with the series that fits and then `further` patches applied, made when
-    /// it is not in the store.
+    /// Returns the tree of the source with the series that fits and then the `further` patches applied; it is
+    /// made when it is not in the store.
     pub(crate) fn prepare(
         &self,
         further: &[PathBuf],
@@ -208,7 +208,7 @@ fn further_key(base: &Key, patches: &[PathBuf]) -> Result<Key> {
 fn tree_key(data: &Data, source: &Source) -> Result<Key> {
     let mut hasher = KeyHasher::new("tree");
     hasher.update(source.key()?.as_str());
-    // Which series fits is only known once the source is unpacked, so the key has all of them.
+    // Which series fits is known only after the source is unpacked, so the key has all of them.
     hash_patches(data, &mut hasher)?;
     Ok(hasher.finish())
 }
