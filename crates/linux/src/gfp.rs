@@ -67,7 +67,7 @@ impl Gfp {
     /// `GFP_NOWAIT`.
     pub const NOWAIT: Self = Self(Self::KSWAPD_RECLAIM.0);
 
-    /// Tells whether all of `flags` are set.
+    /// Returns whether all of `flags` are set.
     #[inline(always)]
     pub const fn has(self, flags: Self) -> bool {
         self.0 & flags.0 == flags.0
