@@ -1,7 +1,8 @@
 //! Confidence intervals by resampling: the percentile bootstrap.
 //!
-//! How it works: draw a sample of the same size with replacement, compute the statistic, many times; the
-//! middle of these values is the interval.
+//! # How it works
+//! The bootstrap draws a sample of the same size with replacement and computes the statistic, many
+//! times; the middle of these values is the interval.
 //!
 //! Source: B. Efron, R. Tibshirani: An Introduction to the Bootstrap, 1993, chapter 13.
 
@@ -36,7 +37,7 @@ impl Interval {
 /// How to resample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bootstrap {
-    /// How many samples to draw; Efron and Tibshirani ask for 1,000 at least
+    /// How many samples to draw; Efron and Tibshirani recommend at least 1,000
     pub resamples: usize,
     /// The share of intervals that should contain the true value
     pub confidence: f64,
@@ -58,7 +59,8 @@ impl Bootstrap {
     ///
     /// # Errors
     ///
-    /// If the sample has fewer than two values or one that is not finite, or the confidence is no probability.
+    /// If the sample has fewer than two values or one that is not finite, or the confidence is not a
+    /// probability.
     pub fn percentile(
         &self,
         sample: &[f64],
@@ -87,7 +89,7 @@ impl Bootstrap {
 ///
 /// # Errors
 ///
-/// As [`Bootstrap::percentile`].
+/// Fails as [`Bootstrap::percentile`] does.
 pub fn median_interval(sample: &[f64], bootstrap: &Bootstrap) -> Result<Interval, Error> {
     bootstrap.percentile(sample, median)
 }
@@ -115,7 +117,7 @@ mod tests {
         let bootstrap = Bootstrap { resamples: 400, ..Bootstrap::default() };
         // The median of a log-normal distribution is 1.
         let contains = |seed| median_interval(&skewed(60, seed), &bootstrap).unwrap().contains(1.0);
-        // Lumpy as a median is, it falls a little short of 380.
+        // The median takes few values, so the share falls a little short of 380.
         let held = (0..400).filter(|seed| contains(*seed)).count();
         assert!((355..=395).contains(&held), "{held} of 400");
     }

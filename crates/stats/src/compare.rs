@@ -1,14 +1,17 @@
 //! Two variants, one metric: the effect, its interval, p, and a verdict in words.
 //!
-//! How it works: where all values are above zero the runs are compared by their logarithms, so the effect is a ratio
-//! and a slow and a fast host weigh the same; otherwise by their differences. One rank test gives all: p, the
-//! Hodges-Lehmann estimate that belongs to it, and the interval of the values that it would not reject. A difference is
-//! shown when p is below alpha and the interval excludes "no change"; without ties either implies the other. The test
-//! is exact up to 50 runs, so that at most alpha of the comparisons of a thing with itself show a difference, for any
-//! number of runs and any ties (`tests/simulation.rs`). So few runs that no outcome has a p below alpha are undecided.
+//! # How it works
+//! Where all values are above zero the runs are compared by their logarithms, so the effect is a ratio and a slow and a
+//! fast host weigh the same; otherwise by their differences. One rank test gives p, the Hodges-Lehmann estimate that
+//! belongs to it, and the interval of the values that it would not reject. A difference is shown when p is below alpha
+//! and the interval excludes "no change"; without ties either implies the other. The test is exact up to 50 runs. So at
+//! most alpha of the comparisons of a thing with itself show a difference, for any number of runs and any ties;
+//! `tests/simulation.rs` shows that. If the runs are too few for any outcome to have a p below alpha, they are
+//! undecided.
 //!
-//! Invariants: candidate over baseline, candidate minus baseline, always. Swapping the two sides swaps better and
-//! worse. Effect, interval and verdict have one direction. No value is dropped.
+//! # Invariants
+//! The order is always candidate over baseline, candidate minus baseline. Swapping the two sides
+//! swaps better and worse. Effect, interval and verdict have one direction. No value is dropped.
 //!
 //! Source: Hollander, Wolfe, Chicken: Nonparametric Statistical Methods, 3rd ed., chapters 3 and 4.
 
@@ -22,7 +25,7 @@ use crate::sample;
 use crate::shift::{Estimate, hodges_lehmann, hodges_lehmann_paired};
 use crate::summary::Summary;
 
-/// Whether less or more of a metric is what one wants.
+/// Whether less or more of a metric is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -42,7 +45,7 @@ pub enum Pairing {
     Paired,
 }
 
-/// What is asked of two samples.
+/// The question about two samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Question {
     /// Whether less or more is better
@@ -73,7 +76,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Says it in the words that fit the unit of the metric.
+    /// Returns it in the words that fit the unit of the metric.
     #[must_use]
     pub fn words(self, unit: &str, direction: Direction) -> &'static str {
         let (better, worse) = match unit {
@@ -113,7 +116,8 @@ pub struct Comparison {
     pub test: RankTest,
     /// The p that the verdict rests on: the rank test's, adjusted when several comparisons were made at once
     pub p: f64,
-    /// The least p that so many runs can give; no verdict is possible while it is not below alpha
+    /// The least p that this number of runs can give; no verdict is possible while it is not below
+    /// alpha
     pub p_least: f64,
     /// How many runs of each side can decide
     pub runs_needed: usize,
@@ -161,8 +165,8 @@ impl Comparison {
 ///
 /// # Errors
 ///
-/// If a side has fewer than two values or one that is not finite, if pairs were asked for and the sides differ in
-/// length, or if alpha is not a probability.
+/// If a side has fewer than two values or one that is not finite, if the sides differ in length although pairs
+/// are compared, or if alpha is not a probability.
 pub fn compare(
     baseline: &[f64],
     candidate: &[f64],
@@ -209,7 +213,8 @@ pub fn compare(
     Ok(comparison)
 }
 
-/// Returns the least number of runs a side with which one of `comparisons` made at once can be decided.
+/// Returns the least number of runs on each side with which one of `comparisons` made at once can be
+/// decided.
 #[must_use]
 pub fn runs_needed(design: Pairing, comparisons: usize, alpha: f64) -> usize {
     let can_decide =
@@ -246,7 +251,7 @@ mod tests {
         assert_eq!(verdict(&SLOW, &FAST, &more), Verdict::Worse);
         assert_eq!(Verdict::Better.words("s", less.direction), "faster");
         assert_eq!(Verdict::Worse.words("MiB", less.direction), "larger");
-        // As /proc/meminfo has it.
+        // /proc/meminfo has this unit.
         assert_eq!(Verdict::Better.words("kB", less.direction), "smaller");
     }
 
@@ -282,7 +287,8 @@ mod tests {
     #[test]
     fn pairs_within_hosts_are_judged_by_their_ratio_and_not_by_the_slowest_host() {
         // Three hosts find the candidate 50 % slower, one that is a hundred times slower finds it 3 % faster. The
-        // difference of means, -0.8 s, is the slow host's alone; it once made this "faster: +34.5 %, p = 0.0008".
+        // difference of means, -0.8 s, is the slow host's alone; it used to make this "faster: +34.5 %, p =
+        // 0.0008".
         let hosts = [(1.0, 1.5), (1.2, 1.5), (0.8, 1.5), (110.0, 0.97)];
         let times = |factor: fn(f64) -> f64| -> Vec<f64> {
             let run = |(speed, ratio): &(f64, f64), i: u32| {

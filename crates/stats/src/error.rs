@@ -1,15 +1,15 @@
-//! What can be wrong with the numbers that a caller brings.
+//! What can be wrong with the numbers of a caller.
 
 /// Why there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Not enough values for the question that was asked.
+    /// There are too few values for the question.
     #[error("{have} value(s), but this needs at least {need}")]
     TooFew {
         /// How many values there are
         have: usize,
-        /// How many it takes
+        /// How many values are needed
         need: usize,
     },
     /// A value is infinite or not a number.
@@ -20,7 +20,7 @@ pub enum Error {
         /// The value itself
         value: f64,
     },
-    /// Pairs need as many values on the one side as on the other.
+    /// Pairs need equally many values on both sides.
     #[error(
         "{baseline} value(s) in the baseline but {candidate} in the candidate: pairs need as many on both sides"
     )]
@@ -33,7 +33,7 @@ pub enum Error {
     /// A confidence level or threshold outside (0, 1).
     #[error("{value} is not a probability between 0 and 1")]
     NotAProbability {
-        /// What was asked for
+        /// The requested value
         value: f64,
     },
 }

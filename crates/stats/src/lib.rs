@@ -1,6 +1,7 @@
 //! The statistics behind a verdict: pure mathematics, no input, no output, no clock.
 //!
-//! How it works: [`compare`] takes the runs of a baseline and of a candidate and answers with a [`Comparison`]: the
+//! # How it works
+//! [`compare`] takes the runs of a baseline and of a candidate and answers with a [`Comparison`]: the
 //! effect (the Hodges-Lehmann estimate of the ratio) with its interval, p of the rank test that the estimate and the
 //! interval belong to, and a [`Verdict`]. The [`Pairing`] says how the runs belong together:
 //! independent, or in pairs (the rounds of an interleaved plan, on one host or on several).
@@ -8,11 +9,12 @@
 //! Everything that is random takes a seed and uses [`Rng`], so the same input gives the same answer on
 //! every machine, today and after an update of the dependencies.
 //!
-//! Modules, lower ones first: `error`, `sample`, `rng`; `summary`, `holm`; `bootstrap`, `outlier`,
-//! `rank_test`; `shift`; `compare`.
+//! The modules, lower ones first, are `error`, `sample`, `rng`; `summary`, `holm`; `bootstrap`,
+//! `outlier`, `rank_test`; `shift`; `compare`.
 //!
-//! Invariants: no function drops a value; outliers are flagged ([`outliers`]) and stay in. A value that is
-//! not a finite number is an error. Finite values never panic, however large, small or equal they are.
+//! # Invariants
+//! No function drops a value; outliers are flagged ([`outliers`]) and stay in. A value that is not a
+//! finite number is an error. Finite values never panic, however large, small or equal they are.
 //!
 //! Agreement: the tests compare each formula with scipy to 1e-9 (`tests/vectors.json`, made by
 //! `tests/vectors.py`).

@@ -1,26 +1,27 @@
-//! Which values stand far off. They are flagged and never dropped: a slow run is a result too.
+//! Finds values that stand far off. They are flagged and never dropped: a slow run is a result too.
 
 use crate::error::Error;
 use crate::sample;
 use crate::summary::{MAD_TO_SIGMA, mad};
 use crate::summary::{mean, median};
 
-/// From this modified z score on a value is called an outlier.
+/// A value with this modified z score or more is called an outlier.
 ///
 /// Source: Iglewicz, Hoaglin: How to Detect and Handle Outliers, 1993, p. 11 f.
 pub const OUTLIER_SCORE: f64 = 3.5;
 
-/// Makes the mean absolute deviation estimate the standard deviation: sqrt(pi / 2). Same source.
+/// Makes the mean absolute deviation estimate the standard deviation: sqrt(pi / 2). The source is
+/// the same.
 const MEAN_AD_TO_SIGMA: f64 = 1.253_314_137_315_500_3;
 
 /// Returns for each value whether it stands more than [`OUTLIER_SCORE`] robust deviations from the median.
 ///
-/// When more than half of the values are equal the MAD is zero and says nothing; the mean absolute deviation
-/// takes its place.
+/// When more than half of the values are equal the MAD is zero and tells nothing; the mean absolute
+/// deviation replaces it.
 ///
 /// # Errors
 ///
-/// If the sample is empty or has a value that is no finite number.
+/// If the sample is empty or has a value that is not a finite number.
 pub fn outliers(sample: &[f64]) -> Result<Vec<bool>, Error> {
     sample::check(sample, 1)?;
     let center = median(&mut sample.to_vec());

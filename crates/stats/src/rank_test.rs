@@ -1,9 +1,10 @@
 //! The rank tests: Mann-Whitney's U for independent samples (Wilcoxon's rank sum), Wilcoxon's signed rank for pairs.
 //!
-//! How it works: equal values share the mean of their ranks. For small samples p is exact: the distribution of the
-//! statistic over all ways to assign the ranks that were found (to the samples, or to gains and losses), ties included.
-//! Doubled mean ranks are integers, so the distribution is a table of shares that grows rank by rank. Beyond
-//! 50 values a side it is the normal approximation with its correction for ties and for continuity (1/2).
+//! # How it works
+//! Equal values share the mean of their ranks. For small samples p is exact: the distribution of the statistic over all
+//! ways to assign the ranks that were found (to the samples, or to gains and losses), ties included. Doubled mean ranks
+//! are integers, so the distribution is a table of shares that grows rank by rank. Beyond 50 values on a side it is the
+//! normal approximation with its correction for ties and for continuity (1/2).
 //!
 //! Pairs without a difference are left out of the ranking, as Wilcoxon did and as R and scipy do by default.
 //!
@@ -19,10 +20,11 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use crate::error::Error;
 use crate::sample;
 
-/// Up to this many values a side the exact distribution is used; beyond, the normal one differs by less than 1e-3.
+/// Up to this many values on a side the exact distribution is used; beyond, the normal one differs by less than
+/// 1e-3.
 pub(crate) const EXACT_MAX: usize = 50;
 
-/// What a rank test says.
+/// The result of a rank test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct RankTest {
     /// The statistic: U of the second sample, or W+, the rank sum of the pairs with a gain
@@ -88,14 +90,14 @@ pub fn wilcoxon(baseline: &[f64], candidate: &[f64]) -> Result<RankTest, Error> 
 
 /// Returns the two-sided p of a `distance` from the mean, corrected by 1/2 for continuity.
 fn two_sided(distance: f64, variance: f64) -> f64 {
-    // All values equal: nothing tells the samples apart.
+    // If all values are equal, nothing tells the samples apart.
     if variance <= 0.0 {
         return 1.0;
     }
     (2.0 * Normal::standard().sf((distance.abs() - 0.5) / variance.sqrt())).min(1.0)
 }
 
-/// Returns ranks as integers, and what they were multiplied by: 2 where there are ties.
+/// Returns ranks as integers, and the factor by which they were multiplied: 2 where there are ties.
 fn integers(ranks: &[f64], ties: f64) -> (Vec<usize>, f64) {
     let scale = if ties > 0.0 { 2.0 } else { 1.0 };
     (ranks.iter().map(|rank| (scale * rank) as usize).collect(), scale)
@@ -175,19 +177,21 @@ mod tests {
     #[test]
     fn ties_have_the_p_of_counting_all_assignments() {
         let p = |a: &[f64], b: &[f64]| mann_whitney(a, b).unwrap().p;
-        // 2 of the 20 ways to choose three of six are as extreme; the normal approximation said 0.0469.
+        // 2 of the 20 ways to choose three of six are as extreme; the normal approximation used to give
+        // 0.0469.
         assert!((p(&[1.0; 3], &[2.0; 3]) - 0.1).abs() < 1e-15);
         assert_eq!(p(&[1.0; 5], &[1.0; 5]), 1.0);
-        // Five gains of one size: 2 of 32 ways; the normal approximation said 0.0368.
+        // Five gains of one size: 2 of 32 ways; the normal approximation used to give 0.0368.
         let pairs = wilcoxon(&[1.0; 5], &[2.0; 5]).unwrap();
         assert!((pairs.p - 0.0625).abs() < 1e-15 && pairs.exact);
         assert_eq!(wilcoxon(&[1.0; 5], &[1.0; 5]).unwrap().p, 1.0);
     }
 
-    /// Differences that are equal were told apart by how doubles round them, so p depended on the unit of the values.
+    /// Equal differences used to be told apart by how doubles round them, so p depended on the unit of the values.
     #[test]
     fn differences_that_only_rounding_tells_apart_are_ties() {
-        // In ratios: x 3/2, x 2, x 3, x 1/3, x 6/5. Those by 3, up and down, share the ranks 4 and 5.
+        // The ratios are x 3/2, x 2, x 3, x 1/3, x 6/5. Those by 3, up and down, share the ranks 4
+        // and 5.
         let a = [2.0, 1.0, 2.0, 3.0, 5.0].map(f64::ln);
         let b = [3.0, 2.0, 6.0, 1.0, 6.0].map(f64::ln);
         let ratios = wilcoxon(&a, &b).unwrap();

@@ -1,12 +1,12 @@
 //! The generator behind resampling, shuffling and simulation: SplitMix64.
 //!
-//! Own, and not a crate's, because the seed in a result must give the same order of runs and the same
-//! interval years from now; general crates promise no stable stream.
+//! It is our own, not a crate's, because the seed in a result must give the same order of runs and
+//! the same interval years from now; general crates promise no stable stream.
 //!
 //! Source: G. Steele, D. Lea, C. Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014; it passes
 //! BigCrush. Bounded numbers by D. Lemire: Fast Random Integer Generation in an Interval, ACM TOMACS 29(1), 2019.
 
-/// A seeded stream of random numbers. Not for secrets.
+/// A seeded stream of random numbers. It is not suitable for secrets.
 #[derive(Debug, Clone)]
 pub struct Rng {
     state: u64,

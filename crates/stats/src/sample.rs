@@ -34,11 +34,12 @@ pub(crate) fn differences(baseline: &[f64], candidate: &[f64]) -> Result<Vec<f64
     Ok(candidate.iter().zip(baseline).map(|(c, b)| c - b).collect())
 }
 
-/// Differences less far apart than this share of the largest value are one: what rounding alone makes of equal ones.
+/// Differences less far apart than this share of the largest value count as one: rounding alone may tell equal ones
+/// apart.
 const ROUNDING: f64 = 1e-12;
 
-/// Makes those `sizes` of differences equal that only rounding tells apart, and 0 what rounding alone has made; `largest`
-/// is the largest of the values that were subtracted, without its sign.
+/// Makes those `sizes` of differences equal that only rounding tells apart, and those 0 that rounding alone has made;
+/// `largest` is the largest of the values that were subtracted, without its sign.
 ///
 /// In doubles 0.3 - 0.2 is not 0.2 - 0.1, and ln 6 - ln 2 is not ln 3 - ln 1. In tenths the first two are equal, and p must
 /// not depend on the unit.
@@ -67,7 +68,7 @@ pub(crate) fn ranks(values: &[f64]) -> (Vec<f64>, f64) {
     while start < order.len() {
         let value = values[order[start]];
         let mut end = start + 1;
-        // == and not total_cmp: -0.0 and 0.0 are a tie.
+        // The comparison is == and not total_cmp: -0.0 and 0.0 are a tie.
         while end < order.len() && values[order[end]] == value {
             end += 1;
         }

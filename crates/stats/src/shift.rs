@@ -2,11 +2,12 @@
 //!
 //! [`compare`](crate::compare) takes the shift of the logarithms, which is a ratio.
 //!
-//! How it works: the estimate is the median of all differences (or, for pairs, of all Walsh averages); the interval
-//! is cut off at the order statistics that the rank test would not reject, so that interval and p never contradict
-//! each other. With too few values for the confidence that was asked for, the interval spans all differences and names the
-//! confidence that it has. The k-th of n m differences is found without making them: bisect the value, and count on two
-//! sorted lists how many differences do not exceed it.
+//! # How it works
+//! The estimate is the median of all differences (or, for pairs, of all Walsh averages); the interval is cut off at the
+//! order statistics that the rank test would not reject, so that interval and p never contradict each other. With too few
+//! values for the requested confidence, the interval spans all differences and names the confidence that it has. The k-th
+//! of n m differences is found without making them: the value is bisected, and two sorted lists tell how many differences
+//! do not exceed it.
 //!
 //! Sources: Hodges, Lehmann: Estimates of Location Based on Rank Tests, Ann. Math. Stat. 34, 1963; Hollander, Wolfe, Chicken:
 //! Nonparametric Statistical Methods, 3rd ed., sections 3.2, 3.3, 4.2, 4.3. R's `wilcox.test(conf.int = TRUE)`
@@ -42,7 +43,7 @@ impl Estimate {
 ///
 /// # Errors
 ///
-/// If a sample is empty or not finite, or `confidence` is no probability.
+/// If a sample is empty or not finite, or `confidence` is not a probability.
 pub fn hodges_lehmann(
     baseline: &[f64],
     candidate: &[f64],
@@ -61,7 +62,7 @@ pub fn hodges_lehmann(
         normal_cut(m * n / 2.0, m * n * (m + n + 1.0) / 12.0, confidence)
     };
     let count = |value: f64| {
-        // Fewer a are small enough as b falls: one walk over both lists.
+        // As b falls, fewer values of a are small enough, so one walk over both lists suffices.
         let mut from = 0;
         let mut sum = 0u64;
         for y in &b {
@@ -79,7 +80,8 @@ pub fn hodges_lehmann(
 ///
 /// # Errors
 ///
-/// If there is no pair, the sides differ in length or are not finite, or `confidence` is no probability.
+/// If there is no pair, the sides differ in length or are not finite, or `confidence` is not a
+/// probability.
 pub fn hodges_lehmann_paired(
     baseline: &[f64],
     candidate: &[f64],
@@ -120,7 +122,7 @@ fn sorted(sample: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// Returns the ranks of so many values without ties.
+/// Returns `many` ranks without ties.
 fn untied(many: usize) -> Vec<usize> {
     (1..=many).collect()
 }
@@ -149,7 +151,7 @@ fn exact_cut(distribution: &[f64], confidence: f64) -> Cut {
     }
 }
 
-/// The same from the normal distribution of the statistic.
+/// Does the same from the normal distribution of the statistic.
 fn normal_cut(mean: f64, variance: f64, confidence: f64) -> Cut {
     let z = Normal::standard().inverse_cdf(f64::midpoint(1.0, confidence));
     Cut { rank: (mean - z * variance.sqrt()).floor().max(1.0) as u64, confidence }
@@ -175,7 +177,7 @@ fn kth_least(k: u64, count: &impl Fn(f64) -> u64) -> f64 {
             low = middle + 1;
         }
     }
-    // -0.0 sorts below 0.0 but is no other number.
+    // -0.0 sorts below 0.0 but is the same number.
     from_key(low) + 0.0
 }
 

@@ -39,7 +39,7 @@ impl Summary {
     ///
     /// # Errors
     ///
-    /// If it is empty or has a value that is no finite number.
+    /// If it is empty or has a value that is not a finite number.
     pub fn of(sample: &[f64]) -> Result<Self, Error> {
         sample::check(sample, 1)?;
         let mut sorted = sample.to_vec();
@@ -71,7 +71,7 @@ pub(crate) struct PowerOfTwo {
 }
 
 impl PowerOfTwo {
-    /// Returns that for the largest of `values`.
+    /// Returns such a power for the largest of `values`.
     pub(crate) fn of<'a>(values: impl IntoIterator<Item = &'a f64>) -> Self {
         let largest = values.into_iter().fold(0.0f64, |most, x| most.max(x.abs()));
         let half = if largest > 0.0 { (-largest.log2() / 2.0) as i32 } else { 0 };
@@ -130,7 +130,7 @@ pub fn median(scratch: &mut [f64]) -> f64 {
 /// Returns the quantile `p` of `sample` by linear interpolation.
 ///
 /// Source: type 7 of Hyndman, Fan: Sample Quantiles in Statistical Packages, The American Statistician 50, 1996;
-/// what R's `quantile` and numpy's `quantile` do by default.
+/// R's `quantile` and numpy's `quantile` use it by default.
 ///
 /// # Errors
 ///

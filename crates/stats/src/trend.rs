@@ -1,15 +1,16 @@
-//! Whether a series rises, for as long as it is known: a slope with its interval, told from chance, steps and waves.
+//! Whether a series rises over its whole length: a slope with its interval, told from chance, steps and waves.
 //!
 //! # How it works
-//! The series is cut into at most [`BLOCKS_MAX`] blocks of equal time; the median of each stands for it, so that spikes
-//! and short dips do not count. The slope is the median of the slopes of all pairs (Theil 1950, Sen 1968), its interval
-//! the order statistics that Kendall's test gives (Sen 1968). A rise is shown where that test has p below
+//! The series is cut into at most [`BLOCKS_MAX`] blocks of equal time; the median of each stands for it, so that spikes and
+//! short dips do not count. The slope is the median of the slopes of all pairs (Theil 1950, Sen 1968); its interval is
+//! given by the order statistics that Kendall's test gives (Sen 1968). A rise is shown where that test has p below
 //! [`P_MAX`]. With enough blocks a straight line has to explain the series better than shifts of the level alone do (steps,
 //! dips), by the Bayesian information criterion. Where a period is known and was passed twice, all models have a wave of
 //! it. The standard error of the line's slope is widened by the correlation of neighbouring residuals.
 //!
 //! # What it cannot tell
-//! A rise that is part of a wave with less than two periods in the series, and a rise that will end.
+//! It cannot tell a rise that is part of a wave with less than two periods in the series, nor a rise
+//! that will end.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -25,12 +26,13 @@ const BLOCKS_FOR_MODELS: usize = 12;
 const ERRORS_MIN: f64 = 4.0;
 /// Waves of the period and of half of it.
 const HARMONICS: usize = 2;
-/// By as much the criterion of a line has to be less; 6 is strong evidence (Kass and Raftery 1995).
+/// The criterion of a line has to be less by this much; 6 is strong evidence (Kass and Raftery
+/// 1995).
 const CRITERION_MIN: f64 = 6.0;
 /// Shifts of the level that a model may have.
 const SHIFTS_MAX: usize = 3;
 
-/// What a series does.
+/// The direction of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrendKind {
     /// It rises
@@ -44,13 +46,13 @@ pub enum TrendKind {
 /// A slope, and whether it is more than chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
-    /// What the series does
+    /// The direction of the series
     pub kind: TrendKind,
-    /// By how much it changes in a unit of x
+    /// Its change in a unit of x
     pub slope: f64,
-    /// The least of the interval of 95 %
+    /// The lower end of the interval of 95 %
     pub low: f64,
-    /// The most
+    /// Its upper end
     pub high: f64,
 }
 
@@ -185,7 +187,7 @@ fn explained_by_line(points: &[(f64, f64)], period: Option<f64>) -> Option<Line>
     is_shown.then_some(Line { slope: slope / span, error: error / span })
 }
 
-/// Returns a model, and the same with one shift and with more.
+/// Returns a model, and the same model with one shift and with more.
 fn with_shifts(model: Model) -> Vec<Model> {
     let mut models = vec![model];
     for _ in 0..SHIFTS_MAX {
@@ -195,12 +197,12 @@ fn with_shifts(model: Model) -> Vec<Model> {
     models
 }
 
-/// What explains a series: an orthonormal base, and what it leaves over.
+/// An explanation of a series: an orthonormal base, and the rest that it leaves.
 #[derive(Clone)]
 struct Model {
     base: Vec<Vec<f64>>,
     rest: Vec<f64>,
-    /// Spans in which the level is another: a step lasts to the end, a dip does not
+    /// Spans in which the level differs: a step lasts to the end, a dip does not
     shifts: Vec<Vec<f64>>,
     /// The least that rounding leaves of the rest
     squares_min: f64,
@@ -240,8 +242,8 @@ impl Model {
         n * (squares / n).ln() + parameters as f64 * n.ln()
     }
 
-    /// Returns the model with the shift that leaves least over. What lies in the base of a span, and in the rest, is a
-    /// difference of two running sums, so that each span takes as many steps as the base has columns.
+    /// Returns the model with the shift that leaves the least rest. The part of a span that lies in the base, and in
+    /// the rest, is a difference of two running sums, so that each span takes as many steps as the base has columns.
     fn with_best_shift(&self) -> Option<Self> {
         let n = self.rest.len();
         let sums = |values: &Vec<f64>| {

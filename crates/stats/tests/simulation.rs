@@ -1,5 +1,5 @@
-//! What the verdicts are worth, by simulation: how often they are wrong, how often they find what is there, and why
-//! runs are interleaved.
+//! How good the verdicts are, by simulation: how often they are wrong, how often they find a difference that
+//! exists, and why runs are interleaved.
 
 use slablab_stats::{Comparison, Pairing, Question, Rng, Verdict, compare};
 
@@ -35,7 +35,8 @@ fn the_same_thing_compared_with_itself_is_called_different_in_at_most_5_percent(
 
 #[test]
 fn few_runs_and_ties_are_called_different_in_at_most_5_percent() {
-    // Rounded to a tenth, a third and a half of the noise: many values, few, and two or three.
+    // The values are rounded to a tenth, a third and a half of the noise: many values, few, and two
+    // or three.
     for (design, n, grain) in [Pairing::Independent, Pairing::Paired]
         .iter()
         .flat_map(|design| (3..=8).map(move |n| (*design, n)))
@@ -72,8 +73,8 @@ fn hosts_of_different_speed_are_called_different_in_at_most_5_percent() {
 
 #[test]
 fn a_sweep_over_eight_hosts_compared_with_itself_is_called_different_in_at_most_5_percent() {
-    // Each host has its own speed, noise and drift over its six rounds; 20,000 sweeps, of which a test of exactly 5 % has
-    // 1,000 plus or minus 31 wrong.
+    // Each host has its own speed, noise and drift over its six rounds; in 20,000 sweeps a test of exactly 5 % has 1,000
+    // plus or minus 31 wrong ones.
     let mut wrong = 0;
     for seed in 0..20_000 {
         let mut rng = Rng::new(0x0080_5700 + seed);
@@ -108,7 +109,7 @@ fn each_split(values: &[f64], n: usize, mut visit: impl FnMut(&[f64], &[f64])) {
 
 #[test]
 fn of_all_ways_to_split_tied_values_at_most_5_percent_show_a_difference() {
-    // No simulation: every assignment of the same values to two sides of n.
+    // This is not a simulation: it covers every assignment of the same values to two sides of n.
     let tied = [1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 3.0, 3.0, 3.0, 4.0, 4.0, 4.0, 4.0];
     for n in 3..=7 {
         let (mut shown, mut all) = (0u32, 0u32);
@@ -124,7 +125,7 @@ fn of_all_ways_to_split_tied_values_at_most_5_percent_show_a_difference() {
 
 #[test]
 fn of_all_ways_to_sign_tied_differences_at_most_5_percent_show_one() {
-    // Five pairs with equal differences were called different in 2 of 32.
+    // Five pairs with equal differences used to be called different in 2 of 32.
     for sizes in [
         &[1.0; 5][..],
         &[1.0; 6],

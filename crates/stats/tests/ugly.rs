@@ -1,4 +1,4 @@
-//! Values as no experiment should give them: ties, constants, huge, tiny, denormal, one or two of them. Nothing may
+//! Values that no experiment should give: ties, constants, huge, tiny, denormal, one or two of them. None may
 //! panic, and effect, interval and verdict must have one direction.
 
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ fn sample() -> impl Strategy<Value = Vec<f64>> {
     ]
 }
 
-/// Checks what holds for any comparison.
+/// Checks conditions that hold for any comparison.
 fn check(comparison: &Comparison) {
     let (effect, no_change) = comparison.effect();
     assert!((0.0..=1.0).contains(&comparison.p), "{comparison:?}");

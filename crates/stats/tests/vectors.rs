@@ -1,4 +1,4 @@
-//! Every formula compared with scipy's, to 1e-9: `vectors.json` was made once by `vectors.py`.
+//! Compares every formula with scipy's, to 1e-9: `vectors.json` was made once by `vectors.py`.
 
 use serde_json::Value;
 use slablab_stats::{
@@ -19,7 +19,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 #[track_caller]
 fn agree(what: &str, got: f64, want: &Value) {
     let want = want.as_f64().unwrap_or_else(|| panic!("{what}: no number in the vectors"));
-    // Absolute for what lies about 1, relative for what is larger.
+    // The distance is absolute for values near 1, relative for larger ones.
     let distance = (got - want).abs() / want.abs().max(1.0);
     assert!(distance <= TOLERANCE, "{what}: {got}, scipy {want}");
 }
