@@ -1,8 +1,8 @@
 //! One colour for each name, the same in every plot.
 //!
-//! The allocators have fixed colours; other names get the rest in the order in which a document first shows
-//! them. The allocators' are from the set of Okabe and Ito (Color Universal Design, 2008), which people with any of
-//! the common colour deficiencies can tell apart. A mark's shape goes with its colour, so that a grey print is readable too.
+//! The allocators have fixed colours; other names get the rest in the order in which a document first shows them. The
+//! allocators' colours are from the set of Okabe and Ito (Color Universal Design, 2008), which people with any of the common
+//! colour deficiencies can tell apart. A mark's shape goes with its colour, so that a grey print is readable too.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct Color {
     /// Red, green, blue
     pub rgb: (u8, u8, u8),
-    /// Which shape its marks have, from 0
+    /// The number of its marks' shape, from 0
     pub shape: usize,
 }
 
@@ -31,7 +31,7 @@ const ALLOCATORS: [(&str, (u8, u8, u8)); 4] = [
     ("slmb", (0xCC, 0x79, 0xA7)),
 ];
 
-/// What other names get, in this order.
+/// The colours of other names, in this order.
 const OTHERS: [(u8, u8, u8); 6] = [
     (0x6E, 0x7B, 0x8B),
     (0xE6, 0x9F, 0x00),
@@ -41,7 +41,7 @@ const OTHERS: [(u8, u8, u8); 6] = [
     (0xD6, 0x51, 0x7D),
 ];
 
-/// Which name has which colour.
+/// The colour of each name.
 #[derive(Debug, Clone, Default)]
 pub struct Palette {
     given: BTreeMap<String, Color>,

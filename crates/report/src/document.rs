@@ -1,8 +1,8 @@
-//! The document of an answer: what it says, without how it looks.
+//! The document of an answer: its content, without its appearance.
 //!
 //! # How it works
-//! A command makes one [`Document`] of its result. Sentences come first, then sections with the tables and plots that
-//! prove them. Each section says by its [`Place`] who sees it, and each column by its [`Seen`](crate::Seen).
+//! A command makes one [`Document`] from its result. Sentences come first, then sections with the tables and plots
+//! that prove them. The [`Place`] of each section and the [`Seen`](crate::Seen) of each column tell who sees it.
 //! [`terminal`](crate::terminal()), [`markdown`](crate::markdown()), [`csv`](crate::csv()) and [`html`](crate::html())
 //! render the same document, so that a table has one heading and one unit everywhere.
 
@@ -14,7 +14,7 @@ use crate::table::{Comparisons, Table};
 /// An answer.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
-    /// What it is about: the title of the page
+    /// Its subject: the title of the page
     pub title: String,
     /// The question in a sentence
     pub question: String,
@@ -22,7 +22,7 @@ pub struct Document {
     pub answers: Vec<String>,
     /// The parts, in order
     pub sections: Vec<Section>,
-    /// What the numbers come from, in a sentence: a terminal shows it below the proof, a page has it among the facts
+    /// The origin of the numbers, in a sentence: a terminal shows it below the proof, a page has it among the facts
     pub source: String,
     /// What a reader has to know beside the tables, a sentence each
     pub notes: Vec<String>,
@@ -30,10 +30,10 @@ pub struct Document {
     pub facts: Vec<Fact>,
 }
 
-/// One thing to know about how the numbers came about.
+/// One fact about how the numbers were obtained.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    /// What
+    /// Its name
     pub name: String,
     /// Its value
     pub value: String,
@@ -49,9 +49,9 @@ impl Fact {
 /// Who sees a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Place {
-    /// Everybody: it is on the first screen
+    /// All readers: it is on the first screen
     First,
-    /// Who asks for it on a terminal, and readers of a page
+    /// Terminals on request, and readers of a page
     #[default]
     Named,
     /// Readers of a page only
@@ -63,11 +63,11 @@ pub enum Place {
 /// A part of an answer.
 #[derive(Debug, Clone, Default)]
 pub struct Section {
-    /// What one types to see it: a word in lower case
+    /// The word that one types to see it, in lower case
     pub name: String,
     /// Its heading
     pub title: String,
-    /// How its numbers were got; empty where its items say that
+    /// How its numbers were obtained; empty where its items tell that
     pub method: String,
     /// Who sees it
     pub place: Place,
@@ -81,7 +81,7 @@ impl Section {
         Self::at(Place::First, name, title, items)
     }
 
-    /// Makes a section for those who ask for it, and for pages.
+    /// Makes a section that terminals show on request, and pages always.
     pub fn named(name: &str, title: impl Into<String>, items: Vec<Item>) -> Self {
         Self::at(Place::Named, name, title, items)
     }
@@ -96,12 +96,13 @@ impl Section {
         Self::at(Place::Data, name, title, vec![Item::table("", "", table)])
     }
 
-    /// Makes a section of a page alone; `method` is empty where its items say how their numbers were got.
+    /// Makes a section of a page alone; `method` is empty where its items tell how their numbers were
+    /// obtained.
     pub fn new(title: impl Into<String>, method: impl Into<String>, items: Vec<Item>) -> Self {
         Self::at(Place::Page, "", title, items).with_method(method)
     }
 
-    /// Says how the numbers of the section were got.
+    /// Sets how the numbers of the section were obtained.
     #[must_use]
     pub fn with_method(self, method: impl Into<String>) -> Self {
         Self { method: method.into(), ..self }
@@ -132,13 +133,13 @@ impl Section {
 pub enum Item {
     /// A paragraph
     Text(String),
-    /// Lines to be read, or typed, as they are: commands, a patch, a log
+    /// Lines to be read, or typed, unchanged: commands, a patch, a log
     Lines(Vec<String>),
     /// Effects, intervals and verdicts
     Comparisons(Vec<Comparisons>),
     /// A plot, which pages have
     Plot(Plot),
-    /// A table that sorts and filters: its title, how its numbers were got, and the table
+    /// A table that sorts and filters: its title, how its numbers were obtained, and the table
     Table(String, String, Table),
     /// A flame graph, which pages have
     Flame(Flame),
@@ -168,13 +169,13 @@ impl From<Plot> for Item {
     }
 }
 
-/// Which sections somebody wants to see.
+/// The sections that a reader wants to see.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Shown {
     /// Those of the first screen
     #[default]
     First,
-    /// All but those for pages and programs
+    /// All except those for pages and programs
     All,
     /// Those of these names
     Named(Vec<String>),
@@ -185,7 +186,7 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// If a name is that of no section.
+    /// If a name belongs to no section.
     pub fn shown(&self, shown: &Shown) -> Result<Vec<&Section>, Error> {
         let names = match shown {
             Shown::First => return Ok(self.placed(|place| place == Place::First)),

@@ -1,4 +1,4 @@
-//! What can go wrong between a document and its rendering.
+//! The errors between a document and its rendering.
 
 /// Why a document, a picture or a page was not rendered.
 #[derive(Debug, thiserror::Error)]
@@ -21,15 +21,15 @@ pub enum Error {
     /// A section that the document does not have.
     #[error("--show {name}: this answer has no such table; it has {known}")]
     Section {
-        /// What was asked for
+        /// The requested name
         name: String,
-        /// What there is
+        /// The names that exist
         known: String,
     },
-    /// Several tables where one has room.
+    /// Several tables were requested where only one has room.
     #[error("--show {names}: a CSV has one table; name one of them")]
     SeveralTables {
-        /// What was asked for
+        /// The requested names
         names: String,
     },
     /// The page cannot be put together.

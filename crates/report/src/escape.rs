@@ -2,7 +2,7 @@
 
 use slablab_host::printable;
 
-/// Replaces the characters that mean something in HTML and XML, and those that neither may hold.
+/// Replaces the characters that mean something in HTML and XML, and those that neither may contain.
 pub(crate) fn escape(text: &str) -> String {
     printable(text)
         .replace('&', "&amp;")
@@ -11,8 +11,8 @@ pub(crate) fn escape(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
-/// Returns text whose characters mean nothing to Markdown, nor to the HTML in it. A `<` before a blank or a digit is none
-/// of a tag, and stays: p is `< 0.0001`.
+/// Returns text whose characters mean nothing to Markdown, nor to the HTML in it. A `<` before a blank or a digit does
+/// not begin a tag, and stays: p is `< 0.0001`.
 pub(crate) fn markdown_words(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let text = printable(text);

@@ -1,10 +1,12 @@
 //! Flame graphs from folded stacks (`a;b;c 12`): bytes by call site, waste by call site, time by function.
 //!
-//! How it works: the stacks become a tree; a frame is as wide as its share of the whole, callers above callees (an
+//! # How it works
+//! The stacks become a tree; a frame is as wide as its share of the whole, callers above callees (an
 //! icicle). Siblings stand in the order of their names, so that two graphs of one program can be laid side by side.
 //! Frames narrower than [`SHARE_MIN`] or deeper than [`DEPTH_MAX`] are left out of the drawing, never out of the sums.
 //!
-//! Invariants: no stack is too deep: the nodes stand in one list, and each walk over them has a stack of its own.
+//! # Invariants
+//! No stack is too deep: the nodes stand in one list, and each walk over them has a stack of its own.
 //!
 //! Source of the form: B. Gregg, The Flame Graph, CACM 59(6), 2016. The folded text is that of his stackcollapse scripts.
 
@@ -16,9 +18,9 @@ use crate::unit::human;
 
 /// A narrower frame is not drawn: a quarter of a pixel on a screen.
 const SHARE_MIN: f64 = 0.000_25;
-/// The least share of frames that get drawn is raised until no more than this many are left.
+/// The least share of drawn frames is raised until at most this many are left.
 const FRAMES_MAX: usize = 1_500;
-/// Frames below this many others are not drawn: what nests deeper is a recursion.
+/// Deeper frames are not drawn: such nesting is a recursion.
 const DEPTH_MAX: usize = 160;
 /// The height of a frame in the SVG, in pixels.
 const ROW: f64 = 18.0;
@@ -30,11 +32,11 @@ const WIDE: f64 = 1200.0;
 pub struct Flame {
     /// What it shows
     pub title: String,
-    /// How the numbers were got
+    /// How the numbers were obtained
     pub how: String,
     /// The unit of the weights
     pub unit: String,
-    /// The nodes; the first is what all frames stand on
+    /// The nodes; the first is the root, on which all frames stand
     nodes: Vec<Node>,
     /// The most frames in a stack
     depth: usize,
@@ -43,7 +45,7 @@ pub struct Flame {
 #[derive(Debug, Clone, Default)]
 struct Node {
     weight: u64,
-    /// By name, where in the list of nodes each child is
+    /// The place of each child in the list of nodes, by name
     children: BTreeMap<String, usize>,
 }
 
@@ -85,7 +87,7 @@ impl Flame {
         self.depth = self.depth.max(depth);
     }
 
-    /// Adds the stacks of a folded text and returns how many lines were none.
+    /// Adds the stacks of a folded text and returns the number of lines that were not stacks.
     pub fn add_folded(&mut self, text: &str) -> usize {
         let mut bad = 0;
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
@@ -109,7 +111,7 @@ impl Flame {
         let mut todo = vec![(0, 0, "")];
         while let Some((node, depth, name)) = todo.pop() {
             let Node { weight, children } = &self.nodes[node];
-            // The root is no frame.
+            // The root is not a frame.
             if depth > 0 {
                 stack.truncate(depth - 1);
                 stack.push(name.replace([';', '\n'], ":"));
@@ -163,7 +165,7 @@ impl Flame {
         frames
     }
 
-    /// Returns how the numbers were got, and what is not drawn.
+    /// Returns how the numbers were obtained, and what is not drawn.
     pub fn method(&self) -> String {
         match self.depth {
             depth if depth > DEPTH_MAX => {
@@ -219,7 +221,7 @@ impl Flame {
         human(self.weight() as f64, &self.unit)
     }
 
-    /// Returns what a tooltip says of a frame.
+    /// Returns the tooltip of a frame.
     pub(crate) fn describe(&self, frame: &Frame) -> String {
         let weight = human(frame.weight as f64, &self.unit);
         format!("{}: {weight}, {:.2} %", frame.name, frame.share * 100.0)
@@ -229,7 +231,7 @@ impl Flame {
 impl Frame {
     /// Returns a warm colour that belongs to the name, light enough for dark words on it.
     pub(crate) fn hue(&self) -> String {
-        // FNV-1a: any hash that is the same everywhere.
+        // The hash is FNV-1a; any hash that is the same everywhere would do.
         let hash = self.name.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });

@@ -6,14 +6,15 @@
 //! [`csv()`], and [`html()`], which makes one file that needs no network. Plots are SVG ([`Plot::svg`]) and PNG
 //! ([`png()`]).
 //!
-//! To add a plot: one file in `plot/` with a struct that implements [`Draw`]. To add a renderer: one file in `render/`.
+//! To add a plot, write one file in `plot/` with a struct that implements [`Draw`]. To add a renderer, write one file
+//! in `render/`.
 //!
-//! Modules, lower ones first: `error`, `escape`, `unit`, `color`; `flame`, `table`; `plot`; `document`;
-//! `render`.
+//! The modules, lower ones first, are `error`, `escape`, `unit`, `color`; `flame`, `table`; `plot`;
+//! `document`; `render`.
 //!
-//! Invariants: nothing here knows an experiment, an allocator's code or a file; names and numbers come in with
-//! their units. One name has one colour in every plot of a document ([`Palette`]). The same document gives the
-//! same bytes.
+//! # Invariants
+//! Nothing here knows an experiment, an allocator's code or a file; names and numbers come with their units.
+//! One name has one colour in every plot of a document ([`Palette`]). The same document gives the same bytes.
 //!
 //! Licence note: inferno draws finer flame graphs, but is CDDL-1.0, which the rest of this tree is not; the
 //! folded stacks ([`Flame::folded`]) are the format that it, flamegraph.pl and speedscope read.

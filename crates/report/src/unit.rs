@@ -1,7 +1,7 @@
-//! Numbers as people read them, the only formatter of the tool: scaled to a unit that fits, with four figures in pages and
-//! sentences ([`human`]), with three in tables of text, whose columns an eye scans ([`short`]).
+//! Numbers in the form in which people read them, the only formatter of the tool. It scales them to a unit that fits, with
+//! four figures in pages and sentences ([`human`]), and three in tables of text, whose columns an eye scans ([`short`]).
 
-/// A unit that suits a range of values: what to divide by and what to call it.
+/// A unit that suits a range of values: its divisor and its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnitScale {
     /// Divide a value by this
@@ -21,7 +21,7 @@ const KIBIBYTES: [(f64, &str); 3] = [(1.0, "KiB"), (1024.0, "MiB"), (1_048_576.0
 const SECONDS: [(f64, &str); 4] = [(1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")];
 const NANOSECONDS: [(f64, &str); 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
 
-/// From here on the digits of a number say more than it knows.
+/// From here on the digits of a number claim more precision than it has.
 const WHOLE_MAX: f64 = 1e15;
 
 impl UnitScale {
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(human(31.5, "cycles"), "31.50 cycles");
     }
 
-    /// They were printed as 9,223,372,036,854,775,807.
+    /// They used to be printed as 9,223,372,036,854,775,807.
     #[test]
     fn numbers_beyond_64_bits_are_not_cut() {
         assert_eq!(human(4.5e307, ""), "4.500e307");

@@ -1,4 +1,5 @@
-//! Every table and every plot as a file: a change of looks is a change of these files, to be looked at.
+//! Every table and every plot as a file: a change of appearance is a change of these files, and has to
+//! be looked at.
 //!
 //! `SLABLAB_BLESS=1 cargo test -p slablab-report` writes them anew.
 

@@ -1,5 +1,5 @@
-//! What every renderer makes of a document: a first screen that fits, the same cells everywhere, and no text that a
-//! terminal, a browser or Markdown would obey.
+//! The output of every renderer for a document: a first screen that fits, the same cells everywhere, and no text
+//! that a terminal, a browser or Markdown would obey.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -81,7 +81,7 @@ proptest! {
         prop_assert!(text.lines().count() <= 40, "{} lines:\n{text}", text.lines().count());
         let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         prop_assert!(longest <= 80, "{longest} columns:\n{text}");
-        // What is left out is named, so that it can be asked for.
+        // Sections that are left out are named, so that they can be requested.
         let all = terminal(&document, &view(Shown::All, None)).unwrap();
         prop_assert!(text.contains("--show") || all.lines().count() <= 60 || text.contains("..."));
     }
@@ -232,7 +232,7 @@ fn markdown_shows_hostile_text_as_it_is() {
     let rows: Vec<_> = text.lines().filter(|line| line.starts_with("| ")).collect();
     assert_eq!(rows.len(), 3, "{text}");
     for row in rows {
-        // Two columns, whatever stands in them.
+        // There are two columns, whatever stands in them.
         assert_eq!(row.replace("\\|", "").matches('|').count(), 3, "{row}");
     }
 }
@@ -273,7 +273,7 @@ fn cells() -> Vec<Cell> {
     ]
 }
 
-/// Each renderer may round as its readers like, but none may show another value.
+/// Each renderer may round for its readers, but none may show another value.
 #[test]
 fn every_renderer_shows_the_same_cells() {
     let cells = cells();

@@ -1,6 +1,7 @@
-//! What every plot is drawn on: title, legend, two axes, and marks at values.
+//! The area on which every plot is drawn: title, legend, two axes, and marks at values.
 //!
-//! How it works: plotters lays out the axes; marks are drawn in its pixels. It counts in whole pixels, so the drawing
+//! # How it works
+//! Plotters lays out the axes; marks are drawn in its pixels. It counts in whole pixels, so the drawing
 //! is made [`FINE`] times as large as it is shown.
 
 use plotters::chart::ChartContext;
@@ -15,7 +16,7 @@ use super::axis::Axis;
 use super::width::Width;
 use crate::color::{Color, Palette};
 
-/// How many drawn pixels there are to one that is shown.
+/// How many drawn pixels make up one that is shown.
 pub(crate) const FINE: i32 = 2;
 
 /// The colour of words and axes; `assets/report.css` replaces it on a dark page.
@@ -23,10 +24,10 @@ const INK: RGBColor = RGBColor(0x1B, 0x1F, 0x24);
 /// The colour of the grid; replaced likewise.
 const GRID: RGBColor = RGBColor(0xD9, 0xDE, 0xE4);
 
-/// Drawing either went well or failed in the drawing crate.
+/// The result of drawing, which fails only in the drawing crate.
 pub(crate) type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<std::io::Error>>;
 
-/// What each kind of plot can do.
+/// The interface of each kind of plot.
 pub trait Draw: std::fmt::Debug {
     /// Returns the names that are told apart by colour; none where they stand on an axis.
     fn names(&self) -> Vec<&str> {
@@ -47,7 +48,7 @@ pub(crate) struct Mark {
     pub(crate) color: Color,
     /// Half its width, in shown pixels
     pub(crate) radius: f64,
-    /// Filled, or an outline only
+    /// Whether it is filled, or an outline only
     pub(crate) fill: Fill,
 }
 
@@ -60,7 +61,7 @@ pub(crate) enum Fill {
     Hollow,
 }
 
-/// What a plot is drawn on.
+/// The area on which a plot is drawn.
 #[expect(missing_debug_implementations)]
 pub struct Area<'a> {
     root: DrawingArea<SVGBackend<'a>, Shift>,

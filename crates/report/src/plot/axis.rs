@@ -1,7 +1,8 @@
-//! An axis: what it measures, from where to where, and where its ticks stand.
+//! An axis: its quantity, its range, and the places of its ticks.
 //!
-//! How it works: values are mapped to a position first (as they are, or their logarithm), so the frame draws all axes
-//! alike. Ticks are 1, 2 or 5 times a power of ten, powers of the base, or one a name.
+//! # How it works
+//! Values are mapped to a position first (as they are, or their logarithm), so the frame draws all axes
+//! alike. Ticks are 1, 2 or 5 times a power of ten, powers of the base, or one for each name.
 
 use std::ops::Range;
 
@@ -10,7 +11,7 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 use crate::unit::UnitScale;
 use crate::unit::{figures, tick};
 
-/// How many ticks an axis has at most, unless its hint asks for fewer.
+/// How many ticks an axis has at most, unless its hint wants fewer.
 const TICKS_MAX: usize = 7;
 
 /// An axis of a plot.
@@ -34,7 +35,7 @@ enum Kind {
 
 impl Axis {
     /// Makes an axis that contains `values`, with a little room, in a unit that fits them; `from` is a value that it must
-    /// contain too, zero for what is compared by length.
+    /// also contain, zero for values that are compared by length.
     pub(crate) fn linear(
         quantity: &str,
         unit: &str,
@@ -98,7 +99,7 @@ impl Axis {
         Self { label: label.to_owned(), range: 0.0..end, kind: Kind::Names(names), divisor: 1.0 }
     }
 
-    /// Turns it round, so that the first name of a vertical axis stands on top.
+    /// Reverses it, so that the first name of a vertical axis stands on top.
     pub(crate) fn top_down(mut self) -> Self {
         self.range = self.range.end..self.range.start;
         self
@@ -136,7 +137,7 @@ impl Axis {
             Kind::Log { .. } => {
                 let step = (self.span() / most as f64).ceil().max(1.0);
                 let whole = steps(low, high, step);
-                // Less than two powers within reach: name some values between them.
+                // Fewer than two powers lie within reach, so some values between them are named.
                 if whole.len() >= 2 { whole } else { steps(low, high, nice_step(self.span(), 4)) }
             }
         }

@@ -1,4 +1,4 @@
-//! Bars by name: what each cache wastes under each allocator, say.
+//! Bars by name, for example each cache's waste under each allocator.
 
 use super::area::{Area, Draw, Drawn};
 use super::axis::Axis;
@@ -6,12 +6,12 @@ use super::width::Width;
 use crate::color::Palette;
 use crate::unit::human;
 
-/// Groups of bars, one group a name.
+/// Groups of bars, one group for each name.
 #[derive(Debug, Clone, Default)]
 pub struct Bars {
-    /// What the names are
+    /// The kind of the names
     pub label: String,
-    /// What the values are, with their unit
+    /// The quantity of the values, with their unit
     pub quantity: (String, String),
     /// The groups, top to bottom
     pub groups: Vec<BarGroup>,
@@ -26,7 +26,7 @@ pub struct BarGroup {
     pub bars: Vec<(String, f64)>,
 }
 
-/// Between two groups are so many pixels, and each bar has so many.
+/// The pixels between two groups; the next constant has those of a bar.
 const GAP_PIXELS: u32 = 12;
 const BAR_PIXELS: u32 = 15;
 

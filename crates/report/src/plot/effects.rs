@@ -7,10 +7,10 @@ use super::{Plot, width::Width};
 use crate::color::Palette;
 use crate::table::Comparisons;
 
-/// Effects, one a line, top to bottom.
+/// Effects, one on each line, top to bottom.
 #[derive(Debug)]
 pub(crate) struct Effects {
-    /// What is changed: `change of time per run`
+    /// The changed quantity: `change of time per run`
     quantity: String,
     effects: Vec<Effect>,
 }
@@ -19,7 +19,7 @@ pub(crate) struct Effects {
 #[derive(Debug)]
 struct Effect {
     name: String,
-    /// Whose colour it has
+    /// The variant whose colour it has
     variant: String,
     percent: f64,
     /// Where the true change may lie
@@ -69,7 +69,7 @@ impl Draw for Effects {
 
     fn draw(&self, area: &Area<'_>, palette: &mut Palette) -> Drawn {
         let ends = self.effects.iter().flat_map(|e| [e.interval.0, e.percent, e.interval.1]);
-        // Zero with room on both sides: the line that decides must not be the border.
+        // Zero needs room on both sides, because the line that decides must not be the border.
         let reach = ends.clone().fold(0.0f64, |most, x| most.max(x.abs())) * 0.1;
         let x = Axis::linear(&self.quantity, "%", ends.chain([-reach, reach]), None);
         let names = self.effects.iter().map(|e| shorten(&e.name)).collect();

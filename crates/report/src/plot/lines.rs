@@ -11,9 +11,9 @@ use crate::color::Palette;
 /// Lines of several variants over one number.
 #[derive(Debug, Clone)]
 pub struct Lines {
-    /// What the horizontal axis is, with its unit
+    /// The quantity of the horizontal axis, with its unit
     pub x: (String, String),
-    /// What the vertical axis is, with its unit
+    /// The quantity of the vertical axis, with its unit
     pub y: (String, String),
     /// How values are placed on the horizontal axis
     pub x_scale: AxisScale,
@@ -56,9 +56,9 @@ pub struct Point {
     pub spread: Option<(f64, f64)>,
 }
 
-/// More points than this say nothing more on a screen.
+/// More points than this tell nothing more on a screen.
 const POINTS_MAX: usize = 600;
-/// Up to so many points each gets a mark of its own.
+/// Up to this many points each get a mark of their own.
 const MARKS_MAX: usize = 40;
 
 impl Draw for Lines {
@@ -88,7 +88,7 @@ impl Draw for Lines {
                     axes.line(&[(point.x, low), (point.x, high)], color, 1.5)?;
                 }
             }
-            // A few marks on a long line too: its shape tells it apart where colours do not.
+            // A long line has a few marks too: their shape tells it apart where colours do not.
             let every = series.points.len().div_ceil(MARKS_MAX).max(1);
             let every = if every > 1 { series.points.len().div_ceil(8) } else { 1 };
             for point in series.points.iter().step_by(every) {
@@ -120,7 +120,7 @@ fn axis(
     }
 }
 
-/// Keeps first, last, and the least and the greatest of each stretch.
+/// Keeps the first and the last point, and the least and the greatest of each stretch.
 fn thin(points: &[Point]) -> Vec<Point> {
     if points.len() <= POINTS_MAX {
         return points.to_vec();

@@ -1,10 +1,12 @@
-//! Plots: SVG drawn by plotters, one file a kind.
+//! Plots: SVG drawn by plotters, with one file for each kind.
 //!
-//! How it works: each kind of plot implements [`Draw`]. Each is drawn wide (a screen, paper) and narrow (a
+//! # How it works
+//! Each kind of plot implements [`Draw`]. Each is drawn wide (a screen, paper) and narrow (a
 //! telephone) rather than scaled, so that its labels stay readable. Ink, paper and grid have fixed colours that the
 //! page's style sheet overrides by attribute, so that one drawing serves light and dark.
 //!
-//! Invariants: each axis has a label with its unit. Every value has a mark; nothing is left out because it is far off.
+//! # Invariants
+//! Each axis has a label with its unit. Every value has a mark; none is left out because it is far off.
 
 mod addresses;
 mod area;
@@ -38,7 +40,7 @@ use area::{Area, FINE};
 pub struct Plot {
     /// What it shows
     pub title: String,
-    /// How its numbers were got; empty when the title says it all
+    /// How its numbers were obtained; empty when the title tells everything
     pub how: String,
     kind: Arc<dyn Draw>,
 }

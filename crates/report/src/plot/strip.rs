@@ -1,4 +1,4 @@
-//! Every sample as a mark, one column a variant, with the quartiles behind.
+//! Every sample as a mark, with one column for each variant and the quartiles behind.
 //!
 //! Marks are moved sideways so that equal values do not hide each other; the amount follows from their order, so that
 //! the same samples give the same drawing. Outliers are hollow and stay where they are.
@@ -13,9 +13,9 @@ use crate::color::Palette;
 /// Samples of several groups side by side.
 #[derive(Debug, Clone, Default)]
 pub struct Strip {
-    /// What the groups are: variants, hosts
+    /// The kind of the groups: variants, hosts
     pub label: String,
-    /// What the values are
+    /// The quantity of the values
     pub quantity: String,
     /// Their unit
     pub unit: String,

@@ -1,11 +1,13 @@
-//! From one sum to another, a step a part: where the bytes of a change are saved and where they are spent.
+//! From one sum to another, with a step for each part: where the bytes of a change are saved and where
+//! they are spent.
 //!
-//! How it works: the first bar is the sum before, each further one floats from where the one above it ended, and the last
-//! is the sum after. The steps that matter most are shown in the order of their size, the rest as one; so the steps add up
-//! to the difference of the sums, whatever is left out.
+//! # How it works
+//! The first bar is the sum before, each further one floats from the end of the one above it, and the last is the sum
+//! after. The steps that matter most are shown in the order of their size, the rest as one; so the steps add up to the
+//! difference of the sums, whatever is left out.
 //!
 //! Where the steps are small beside the sums, the axis does not begin at zero: the bars of the sums are then cut,
-//! which their paleness and the label of the axis say.
+//! which their paleness and the label of the axis show.
 
 use super::area::{Area, Draw, Drawn};
 use super::axis::Axis;
@@ -17,9 +19,9 @@ use crate::unit::human;
 /// Steps between two sums.
 #[derive(Debug, Clone, Default)]
 pub struct Waterfall {
-    /// What the steps are named by
+    /// The kind of the steps' names
     pub label: String,
-    /// What the values are, with their unit
+    /// The quantity of the values, with their unit
     pub quantity: (String, String),
     /// The sum before, with its name
     pub from: (String, f64),
@@ -29,7 +31,7 @@ pub struct Waterfall {
     pub steps: Vec<(String, f64)>,
 }
 
-/// Steps shown by name; the rest is one.
+/// Steps shown by name; the rest are one.
 const STEPS_MAX: usize = 12;
 /// Steps that reach over less than this share of the sums are drawn without the axis' zero.
 const REACH_SHARE_MIN: f64 = 0.25;
@@ -38,7 +40,7 @@ const LESS: &str = "less";
 const MORE: &str = "more";
 const SUM: &str = "sum";
 
-/// A bar: its name, where it begins and ends, and what is written behind it.
+/// A bar: its name, its beginning and end, and the text behind it.
 struct Bar {
     name: String,
     ends: (f64, f64),

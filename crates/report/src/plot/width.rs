@@ -1,6 +1,6 @@
 //! The two widths that a plot is drawn in.
 
-/// For what screen a plot is drawn.
+/// The kind of screen for which a plot is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
     /// 760 pixels: a screen or paper

@@ -3,11 +3,11 @@
 use crate::document::{Document, Place, Section, Shown};
 use crate::error::Error;
 
-/// Returns the table of the section that is named, or else the first table of the document, as RFC 4180 has it.
+/// Returns the table of the named section, or else the first table of the document, in the format of RFC 4180.
 ///
 /// # Errors
 ///
-/// If a name is that of no section, or several are named.
+/// If a name belongs to no section, or several are named.
 pub fn csv(document: &Document, shown: &Shown) -> Result<String, Error> {
     let sections: Vec<&Section> = match shown {
         Shown::Named(names) if names.len() > 1 => {

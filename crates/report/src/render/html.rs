@@ -1,10 +1,11 @@
-//! One page in one file: no network, no build step, readable without scripts.
+//! One page in one file: it needs no network and no build step, and is readable without scripts.
 //!
-//! How it works: askama fills `templates/report.html`; style and script are built in. Tables come whole, in the order of
+//! # How it works
+//! Askama fills `templates/report.html`; style and script are built in. Tables come whole, in the order of
 //! their rows; the script sorts, filters and pages them. A policy in the page forbids any request, so a
 //! mistake would show as a console error and send nothing.
 //!
-//! Size: a row of nine cells takes about 250 bytes, a plot 10 to 60 kB, both widths together.
+//! A row of nine cells takes about 250 bytes, a plot 10 to 60 kB for both widths together.
 
 use askama::Template;
 use slablab_host::printable;
@@ -45,7 +46,7 @@ pub fn html(document: &Document) -> Result<String, Error> {
         style: include_str!("../../assets/report.css"),
         script: include_str!("../../assets/report.js"),
     };
-    // A page is shown by `cat`, too.
+    // `cat` may show a page, too.
     Ok(page.render()?.split('\n').map(printable).collect::<Vec<_>>().join("\n"))
 }
 
@@ -92,7 +93,7 @@ enum ItemView<'a> {
 struct ComparisonView {
     caption: String,
     heads: Vec<String>,
-    /// As HTML, each with the class that colours its verdict
+    /// The rows as HTML, each with the class that colours its verdict
     rows: Vec<String>,
 }
 
@@ -158,7 +159,8 @@ fn comparisons(all: &[Comparisons]) -> ComparisonView {
     }
 }
 
-/// Returns the rows of a table as HTML. By hand: 3,000 rows through a template take ten times the bytes in blanks.
+/// Returns the rows of a table as HTML. They are written by hand, because 3,000 rows through a template take ten
+/// times the bytes in blanks.
 fn rows(table: &Table, columns: &[usize]) -> Vec<String> {
     let cell = |cell: &Cell| {
         let shown = escape(&cell.human());

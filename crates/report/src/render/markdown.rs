@@ -13,7 +13,7 @@ use crate::table::{self, Comparisons, Seen, Table};
 ///
 /// # Errors
 ///
-/// If a name is that of no section.
+/// If a name belongs to no section.
 pub fn markdown(document: &Document, shown: &Shown, rows: Option<usize>) -> Result<String, Error> {
     let mut text = String::new();
     for answer in &document.answers {

@@ -1,4 +1,5 @@
-//! Renderers: what a [`Document`](crate::Document) looks like to each kind of reader, one file a kind.
+//! Renderers: how a [`Document`](crate::Document) looks to each kind of reader, with one file for each
+//! kind.
 
 mod csv;
 mod html;

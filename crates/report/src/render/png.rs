@@ -15,7 +15,7 @@ const FONT: &[u8] = include_bytes!("../../assets/DejaVuSans-subset.ttf");
 ///
 /// # Errors
 ///
-/// If it is no SVG, or too large to be drawn.
+/// If it is not an SVG, or is too large to be drawn.
 pub fn png(svg: &str) -> Result<Vec<u8>, Error> {
     let mut fonts = fontdb::Database::new();
     fonts.load_font_data(FONT.to_vec());

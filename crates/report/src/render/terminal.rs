@@ -3,8 +3,8 @@
 //! # How it works
 //! The first screen has at most [`SCREEN_LINES`] lines of [`SCREEN_COLUMNS`] columns, whatever the document. Sentences come
 //! first, then the sections that have room; their tables share the lines that are left. Columns without room are left out,
-//! then names are cut. [`Item::Lines`] is the exception: what is to be typed or read as it is stays whole. Whoever asks
-//! for sections by name, or for all of them, gets them whole.
+//! then names are cut. [`Item::Lines`] is the exception: lines to be typed, or read unchanged, stay whole. Sections that
+//! are requested by name, or all of them, are shown whole.
 
 use slablab_host::printable;
 
@@ -14,7 +14,7 @@ use crate::table::{Comparisons, Seen, Table, shortened};
 
 /// Lines of the first screen.
 const SCREEN_LINES: usize = 40;
-/// Columns of a screen whose width nothing tells, and of any sentence.
+/// Columns of a screen of unknown width, and of any sentence.
 const SCREEN_COLUMNS: usize = 80;
 /// Sentences before the first table.
 const ANSWERS_MAX: usize = 5;
@@ -26,7 +26,7 @@ const NOTE_LINES_MAX: usize = 10;
 const NAME_LINES_MAX: usize = 3;
 /// Lines of a paragraph or a note on the first screen.
 const TEXT_LINES_MAX: usize = 4;
-/// Rows of a table on the first screen, also where there is room for more.
+/// Rows of a table on the first screen, even where there is room for more.
 const ROWS_MAX: usize = 15;
 
 /// How a terminal shows a document.
@@ -38,7 +38,7 @@ pub struct Terminal {
     pub style: Style,
     /// Which sections are shown
     pub shown: Shown,
-    /// Rows of each table; `None` leaves that to the room there is
+    /// Rows of each table; `None` leaves that to the available room
     pub rows: Option<usize>,
 }
 
@@ -47,7 +47,7 @@ pub struct Terminal {
 pub enum Style {
     /// By escape sequences for bold and dim
     Colored,
-    /// By nothing but characters
+    /// By characters alone
     Plain,
 }
 
@@ -65,7 +65,7 @@ impl Style {
 ///
 /// # Errors
 ///
-/// If a name is that of no section.
+/// If a name belongs to no section.
 pub fn terminal(document: &Document, view: &Terminal) -> Result<String, Error> {
     let sections = document.shown(&view.shown)?;
     let lines = match view.shown {
@@ -102,7 +102,7 @@ fn first_screen(document: &Document, sections: Vec<&Section>, view: &Terminal) -
     lines
 }
 
-/// Returns the lines of sections that were asked for.
+/// Returns the lines of sections that were requested.
 fn whole(document: &Document, sections: &[&Section], view: &Terminal) -> Vec<String> {
     let mut lines = paragraphs(&document.answers, view);
     let mut room = Room { rows_left: usize::MAX, tables_left: 1 };
@@ -118,7 +118,7 @@ fn whole(document: &Document, sections: &[&Section], view: &Terminal) -> Vec<Str
     lines
 }
 
-/// Appends what stands below the tables, behind a blank line.
+/// Appends the lines that stand below the tables, behind a blank line.
 fn append_below(lines: &mut Vec<String>, below: Vec<String>) {
     if !below.is_empty() && !lines.is_empty() {
         lines.push(String::new());
@@ -126,7 +126,7 @@ fn append_below(lines: &mut Vec<String>, below: Vec<String>) {
     lines.extend(below);
 }
 
-/// Returns the lines of where the numbers come from, and of each note.
+/// Returns the lines of the numbers' origin, and of each note.
 fn notes<'a>(document: &'a Document, view: &'a Terminal) -> impl Iterator<Item = Vec<String>> + 'a {
     std::iter::once(&document.source).chain(&document.notes).map(|note| wrapped(note, view))
 }
@@ -149,15 +149,15 @@ struct Part<'a> {
     items: &'a [Item],
 }
 
-/// How many rows the tables of the first screen may have.
+/// The number of rows that the tables of the first screen may have.
 struct Room {
     rows_left: usize,
     tables_left: usize,
 }
 
 impl Room {
-    /// Returns of each section the items that have room in this many `lines`, with one row a table, and what rows further
-    /// lines leave.
+    /// Returns for each section the items that have room in this many `lines`, with one row for each table, and the rows
+    /// that further lines leave.
     fn choose<'a>(
         sections: Vec<&'a Section>,
         mut lines: usize,
@@ -198,8 +198,8 @@ impl Room {
     }
 }
 
-/// Returns how many lines an item takes at least: a table may have a line for its title, has one for its columns, one row,
-/// and one for how many rows are left out.
+/// Returns how many lines an item takes at least: a table may have a line for its title, and has one for its columns, one
+/// row, and one for the number of rows that are left out.
 fn lines_least(item: &Item, view: &Terminal) -> usize {
     match item {
         Item::Text(text) => wrapped(text, view).len().min(TEXT_LINES_MAX),

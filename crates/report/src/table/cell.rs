@@ -15,15 +15,15 @@ pub enum Cell {
     Bytes(u64),
     /// A number of bytes more or less
     SignedBytes(i64),
-    /// What became of a number of bytes: before and after
+    /// A number of bytes before and after a change
     BytesChange(u64, u64),
-    /// What became of a number of things: before and after
+    /// A number of things before and after a change
     CountChange(u64, u64),
     /// A difference of two shares, in percentage points
     Points(f64),
     /// A share, 1.0 being all
     Share(f64),
-    /// How much more or less something is, as a share of what it is compared with
+    /// How much more or less something is, as a share of the compared value
     Change(f64),
     /// A time in nanoseconds
     Ns(u64),
@@ -31,7 +31,7 @@ pub enum Cell {
     Number(f64, usize),
     /// A number in a unit that only the result knows
     Quantity(f64, String),
-    /// Nothing to say
+    /// No value
     Missing,
 }
 
@@ -46,7 +46,7 @@ impl Cell {
         if whole == 0 { Self::Missing } else { Self::Share(part as f64 / whole as f64) }
     }
 
-    /// Returns the cell for a terminal, where an eye scans columns: with three figures.
+    /// Returns the cell for a terminal, whose columns an eye scans: with three figures.
     pub fn short(&self) -> String {
         self.words(short)
     }

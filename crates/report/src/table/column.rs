@@ -1,6 +1,6 @@
-//! What a column is called, to which side it leans, and who sees it.
+//! The heading of a column, the side to which it leans, and who sees it.
 
-/// A column: what people read above it and what programs call it. One without a key is for people alone.
+/// A column: the heading for people and the key for programs. One without a key is for people alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     pub(crate) head: String,
@@ -9,7 +9,7 @@ pub struct Column {
     pub(crate) seen: Seen,
 }
 
-/// To which side a column's cells lean.
+/// The side to which a column's cells lean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Left,
@@ -19,12 +19,12 @@ pub(crate) enum Side {
 /// Who sees a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Seen {
-    /// Everybody
+    /// All readers
     #[default]
     Always,
-    /// Everybody whose lines have room for it
+    /// All readers whose lines have room for it
     WhereRoom,
-    /// Readers of a page, programs, and a terminal that is asked for all of the table
+    /// Readers of a page, programs, and a terminal that shows the whole table
     OnPage,
     /// Programs only
     AsData,

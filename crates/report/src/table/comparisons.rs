@@ -7,36 +7,36 @@ use super::field::{self, Field};
 use super::grid::Table;
 use crate::unit::{counted, figures, human};
 
-/// Up to so many comparisons are all said in sentences.
+/// Up to this many comparisons each get a sentence.
 const SENTENCES_MAX: usize = 4;
-/// No more sentences than this stand before a table.
+/// The number of sentences before a table, at most.
 const ANSWERS_MAX: usize = 4;
-/// Below this change of a size, the difference in bytes says more than the percentage.
+/// Below this change of a size, the difference in bytes tells more than the percentage.
 const CHANGE_SHARE_MIN: f64 = 0.01;
 
 /// Comparisons of one metric with one baseline.
 #[derive(Debug, Clone)]
 pub struct Comparisons {
-    /// What is measured: `time per run`
+    /// The measured quantity: `time per run`
     pub metric: String,
     /// Its unit, one that [`human`] knows if possible
     pub unit: String,
     /// The variant that the others are compared with
     pub baseline: String,
-    /// What the points are: `groups`, or `groups, CPUs`; empty when there is one only
+    /// The kind of the points: `groups`, or `groups, CPUs`; empty when there is only one
     pub point: String,
-    /// One row a point and candidate
+    /// One row for each point and candidate
     pub rows: Vec<ComparisonRow>,
 }
 
 /// One comparison.
 #[derive(Debug, Clone)]
 pub struct ComparisonRow {
-    /// At which point: `4`, or `10, 4`; empty when there is one only
+    /// The point: `4`, or `10, 4`; empty when there is only one
     pub point: String,
-    /// What is compared
+    /// The variant that is compared
     pub candidate: String,
-    /// What came out
+    /// The result
     pub comparison: Comparison,
 }
 
@@ -46,7 +46,7 @@ impl ComparisonRow {
         self.comparison.verdict.words(unit, self.comparison.direction)
     }
 
-    /// Says how many runs were too few, and how many are not.
+    /// Returns how many runs were too few, and how many are enough.
     fn needs(&self) -> String {
         let Comparison { baseline, candidate, runs_needed, .. } = &self.comparison;
         format!("{} runs cannot decide, {runs_needed} can", baseline.n.min(candidate.n))
@@ -91,7 +91,7 @@ impl ComparisonRow {
         change * (candidate.median - baseline.median) < 0.0
     }
 
-    /// Returns p as reviewers write it.
+    /// Returns p in the form in which reviewers write it.
     pub(crate) fn p(&self) -> String {
         match self.comparison.p {
             p if p < 0.0001 => "< 0.0001".to_owned(),
@@ -101,13 +101,14 @@ impl ComparisonRow {
 }
 
 impl Comparisons {
-    /// Returns one sentence a row: the answer before any table.
+    /// Returns one sentence for each row: the answer before any table.
     pub fn sentences(&self) -> Vec<String> {
         self.rows.iter().map(|row| self.sentence(row)).collect()
     }
 
-    /// Returns what a reader wants to know first: all sentences if they are few, or else those which show a
-    /// difference and how many show none. Comparisons that are undecided are counted in one sentence.
+    /// Returns what a reader wants to know first: all sentences if they are few, or else those that show a
+    /// difference, and the number that show none. Comparisons that are undecided are counted in one
+    /// sentence.
     pub fn answers(&self) -> Vec<String> {
         let verdict = |row: &&ComparisonRow, verdict| row.comparison.verdict == verdict;
         let undecided: Vec<&ComparisonRow> =
@@ -185,7 +186,8 @@ impl Comparisons {
         row.point.splitn(many, ", ").chain(std::iter::repeat("")).take(many)
     }
 
-    /// Says how a change can have another sign than the difference of the medians, where one has.
+    /// Returns how a change can have another sign than the difference of the medians, where one
+    /// has.
     pub fn note(all: &[Self]) -> Option<String> {
         let crosses = all.iter().flat_map(|of| &of.rows).any(ComparisonRow::crosses_medians);
         crosses.then(|| {
@@ -358,7 +360,7 @@ mod tests {
         assert!(lines[0].contains("groups  CPUs  candidate"), "{}", lines[0]);
         assert_eq!(columns(&lines[1])[..2], ["10", "4"]);
         assert!(two.sentences()[0].contains("at groups 10, CPUs 4:"), "{}", two.sentences()[0]);
-        // A comma in the point of a single component is nothing but a comma.
+        // A comma in the point of a single component has no meaning.
         let one = table("variant", &[("slub 10, 4", 2.0)]);
         assert!(one.sentences()[0].contains("at variant slub 10, 4:"), "{}", one.sentences()[0]);
         assert!(table("", &[("", 2.0)]).sentences()[0].starts_with("b is slower than a: +100"));

@@ -1,9 +1,10 @@
-//! Columns that know how their cell is made of a row: a table of things is one line a column.
+//! Columns that know how their cell is made from a row, so that a table of things takes one line
+//! for each column.
 
 use super::cell::Cell;
 use super::column::{Column, Seen};
 
-/// A column together with how its cell is made of a `T`.
+/// A column together with the way its cell is made from a `T`.
 pub struct Field<'a, T> {
     pub(crate) column: Column,
     pub(crate) cell: Box<dyn Fn(&T) -> Cell + 'a>,

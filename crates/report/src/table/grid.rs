@@ -25,7 +25,7 @@ impl Table {
         Self::of_fields(things, fields.into())
     }
 
-    /// As [`Table::of`], with columns whose number only the result knows.
+    /// Makes a table as [`Table::of`] does, with columns whose number only the result knows.
     pub fn of_fields<T>(things: &[T], fields: Vec<Field<'_, T>>) -> Self {
         let row = |thing| fields.iter().map(|field| (field.cell)(thing)).collect();
         let rows = things.iter().map(row).collect();
@@ -36,7 +36,7 @@ impl Table {
     ///
     /// # Panics
     ///
-    /// If it has not as many cells as the table has columns.
+    /// If it does not have as many cells as the table has columns.
     pub fn row(&mut self, cells: impl Into<Vec<Cell>>) {
         let cells = cells.into();
         assert_eq!(cells.len(), self.columns.len(), "a row of {:?}", self.columns);
@@ -48,7 +48,7 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Returns the places of the columns that are seen by who sees `seen`.
+    /// Returns the places of the columns that readers of the kind `seen` see.
     pub(crate) fn columns_seen(&self, seen: Seen) -> Vec<usize> {
         (0..self.columns.len()).filter(|&at| self.columns[at].seen <= seen).collect()
     }
@@ -59,8 +59,8 @@ impl Table {
         self.rows.iter().take(rows).map(row).collect()
     }
 
-    /// Returns the headings and the first `rows` rows as lines of at most `width` characters. Columns that are there only
-    /// where they have room are left out, the last first; then the longest names are cut in their middle; then further
+    /// Returns the headings and the first `rows` rows as lines of at most `width` characters. Columns marked as optional
+    /// are left out where they have no room, the last first; then the longest names are cut in their middle; then further
     /// columns are left out.
     pub(crate) fn fitted(&self, seen: Seen, rows: usize, width: Option<usize>) -> Vec<String> {
         let mut columns = self.columns_seen(seen);
@@ -93,12 +93,12 @@ impl Table {
         self.fitted(Seen::OnPage, usize::MAX, None)
     }
 
-    /// Returns the table as RFC 4180 has it. A text that a spreadsheet would take for a formula has an apostrophe before it,
-    /// which spreadsheets hide; numbers have none, and are whole.
+    /// Returns the table in the format of RFC 4180. A text that a spreadsheet would take for a formula has an apostrophe
+    /// before it, which spreadsheets hide; numbers have none, and are whole.
     ///
     /// # Panics
     ///
-    /// Never: memory takes what is written, and cells are UTF-8.
+    /// It never panics, because writing to memory cannot fail, and cells are UTF-8.
     pub fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let keyed: Vec<usize> =
@@ -114,7 +114,8 @@ impl Table {
     }
 }
 
-/// Returns a cell for a spreadsheet, which reads text that begins so as a formula, and for a terminal that shows the file.
+/// Returns a cell that is safe for a spreadsheet, which reads text with such a beginning as a formula, and for a terminal
+/// that shows the file.
 fn inert(cell: &Cell) -> String {
     let Cell::Text(text) = cell else { return cell.machine() };
     let text = printable(text).into_owned();

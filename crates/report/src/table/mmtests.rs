@@ -1,6 +1,7 @@
-//! The layout that mm reviewers know: what mmtests' `compare-mmtests.pl --print-significance` prints.
+//! The layout that mm reviewers know: that of mmtests' `compare-mmtests.pl --print-significance`.
 //!
-//! How it works: the baseline is the first column; each other column has the value and, in parentheses, how much
+//! # How it works
+//! The baseline is the first column; each other column has the value and, in parentheses, how much
 //! better it is in per cent: more is always better here, so a time that falls gives a positive number. Stars in
 //! place of the parentheses mark a shown difference.
 

@@ -1,4 +1,5 @@
-//! Tables of data, for text, CSV and a page that sorts and filters; those of comparisons among them.
+//! Tables of data, for text, CSV and a page that sorts and filters; tables of comparisons are among
+//! them.
 
 mod cell;
 mod column;

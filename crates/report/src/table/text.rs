@@ -2,7 +2,8 @@
 
 use super::column::Side;
 
-/// Returns the lines of `rows` under `head`, columns aligned by blanks to the side that `side` says.
+/// Returns the lines of `rows` under `head`, with columns aligned by blanks to the side that `side`
+/// gives.
 pub(crate) fn plain(
     head: &[String],
     rows: &[Vec<String>],
@@ -35,7 +36,7 @@ pub(crate) fn markdown(
     text
 }
 
-/// A name that is cut keeps this many characters.
+/// A cut name keeps at least this many characters.
 const CUT_CHARS_MIN: usize = 12;
 
 /// Returns how many characters a line of such a table has.

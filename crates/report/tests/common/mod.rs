@@ -150,7 +150,7 @@ pub(crate) fn addresses() -> Plot {
     )
 }
 
-/// What caches of their own save and cost, site by site.
+/// The bytes that caches of their own save and cost, site by site.
 pub(crate) fn waterfall() -> Plot {
     let steps =
         (0..16).map(|i| (format!("make_something_{i}+0x3{i}"), f64::from(9_000 - 1_900 * i)));
