@@ -5,7 +5,8 @@ use slablab_rcu::Guard;
 use crate::raw::cache::Generation;
 use crate::{Error, Probe, ProbeTable, Tree};
 
-/// The XArray table with a cache of 64 sets of 4 for each thread. It pays when few probes are hit often.
+/// The XArray table with a cache of 64 sets of 4 for each thread. It pays off when few probes are hit
+/// often.
 #[derive(Debug)]
 pub struct CachedTree {
     tree: Tree,
@@ -13,7 +14,8 @@ pub struct CachedTree {
 }
 
 impl CachedTree {
-    /// A lookup whose guess was wrong. A function by itself: a hit needs the registers.
+    /// Handles a lookup whose guess was wrong. It is a function by itself because a hit needs the
+    /// registers.
     #[inline(never)]
     fn find<'g>(&'g self, address: u64, guard: &'g Guard) -> Option<&'g Probe> {
         if Generation::skips() {
@@ -23,7 +25,8 @@ impl CachedTree {
         }
     }
 
-    /// A lookup in all ways of the cache. A function by itself: those that leave it out need the registers.
+    /// Looks in all ways of the cache. It is a function by itself because lookups without the cache need
+    /// the registers.
     #[inline(never)]
     fn find_and_keep<'g>(&'g self, address: u64, guard: &'g Guard) -> Option<&'g Probe> {
         self.generation.find(address, guard, || self.tree.lookup(address, guard))
@@ -45,7 +48,8 @@ impl ProbeTable for CachedTree {
         let Some(removed) = self.tree.probes.remove(address) else {
             return false;
         };
-        // Before the probe is dropped, which waits for readers: no later section finds it in a cache.
+        // This comes before the probe is dropped, which waits for readers: no later section finds it
+        // in a cache.
         self.generation.advance();
         drop(removed);
         true

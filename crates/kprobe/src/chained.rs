@@ -17,7 +17,7 @@ pub struct Chained<const BITS: u32> {
 
 /// The table of Linux 2.6 to 7.
 pub type Hash64 = Chained<6>;
-/// Eight times as many buckets: one page of them.
+/// Eight times as many buckets, which fill one page.
 pub type Hash512 = Chained<9>;
 
 impl<const BITS: u32> Chained<BITS> {

@@ -11,11 +11,13 @@
 //! | [`Tree`] | an XArray from address to probe |
 //! | [`CachedTree`] | the same behind a small cache for each thread: 64 sets of 4, replaced in turn |
 //!
-//! Readers take no lock, at any time: they hold a read-side section ([`slablab_rcu::pin`]), and what they
-//! find lives as long. Registering and unregistering take the table's lock. The tables own their probes.
+//! Readers take no lock at any time. They hold a read-side section ([`slablab_rcu::pin`]), and the probes
+//! that they find live as long. Registering and unregistering take the table's lock. The tables own their
+//! probes.
 //!
 //! # Invariants
-//! - A probe is found from when `register` returns until `unregister` begins, and not after it returned.
+//! - A probe is found from the return of `register` until `unregister` begins, and not after that has
+//!   returned.
 //! - An address has at most one probe.
 //! - Unregistering, enabling and disabling need no memory.
 //!

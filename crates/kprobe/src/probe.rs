@@ -1,14 +1,14 @@
-//! A probe: an address, what was there, and whether it is armed.
+//! A probe: an address, its original instruction, and whether it is armed.
 //!
-//! Linux counterpart: `struct kprobe` @ 6.1. Tables walk from probe to probe, so that its size matters to them:
-//! ours has Linux's members that every architecture has, 80 bytes without links.
+//! Linux counterpart: `struct kprobe` @ 6.1. Tables walk from probe to probe, so its size matters to them: ours
+//! has those of Linux's members that every architecture has, 80 bytes without links.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The longest instruction of x86, and so what a probe's slot has room for.
+/// The longest instruction of x86, for which a probe's slot has room.
 const INSTRUCTION_BYTES_MAX: usize = 16;
 
-/// What runs when a probe is hit.
+/// A function that runs when a probe is hit.
 pub type Handler = fn(&Probe);
 
 /// A probe.
@@ -33,7 +33,7 @@ impl Probe {
     ///
     /// # Panics
     ///
-    /// If the address is 0, where no code is.
+    /// If the address is 0, where there is no code.
     #[must_use]
     pub const fn new(address: u64) -> Self {
         assert!(address != 0, "a probe is at an address");

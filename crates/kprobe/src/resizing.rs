@@ -4,11 +4,11 @@
 //!
 //! # Differences from Linux
 //! The hash is the same: mainline gives its table one multiplication by the golden ratio (`hash_ptr`) instead of
-//! the `jhash` that rhashtable defaults to. It grows above three quarters full, too. But rhashtable's buckets lead
-//! to chains, so a hit there goes from the table to the bucket to the object, takes the lock bit off the bucket,
-//! compares through the object, and steps on where two addresses share a bucket; and before that it checks whether
-//! the table is nested. Here the address stands in the slot. So what the XArray is compared with is rather quicker
-//! than what Linux has, and takes more memory.
+//! the `jhash` that rhashtable defaults to. It also grows above three quarters full. But rhashtable's buckets lead
+//! to chains. A hit there goes from the table to the bucket to the object, takes the lock bit off the bucket,
+//! compares through the object, and steps on where two addresses share a bucket. Before that it checks whether the
+//! table is nested. Here the address stands in the slot. So the XArray's rival here is rather quicker than Linux's
+//! table, and takes more memory.
 
 use std::sync::Mutex;
 

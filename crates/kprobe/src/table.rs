@@ -1,4 +1,4 @@
-//! What every table can do.
+//! The interface of every table.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,21 +6,22 @@ use slablab_rcu::Guard;
 
 use crate::Probe;
 
-/// Why a probe was not registered. The table is as it was.
+/// Why a probe was not registered. The table is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The address has a probe already. Linux makes the two one aggregate; that is the caller's business.
+    /// The address has a probe already. Linux makes one aggregate of the two; here that is left to the
+    /// caller.
     #[error("address 0x{0:x} has a probe already")]
     Busy(u64),
-    /// No memory.
+    /// Memory is out.
     #[error("no memory to register a probe at 0x{0:x}")]
     NoMemory(u64),
 }
 
 /// A table from address to probe.
 pub trait ProbeTable: Send + Sync {
-    /// What it is called in reports.
+    /// Its name in reports.
     const NAME: &'static str;
 
     /// Returns an empty table.
@@ -32,7 +33,7 @@ pub trait ProbeTable: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The address is taken; no memory.
+    /// If the address is taken, or memory is out.
     fn register(&self, probe: Probe) -> Result<(), Error>;
 
     /// Removes the probe at this address. Returns whether there was one. Readers that found it before may
@@ -90,7 +91,7 @@ pub(crate) fn visit_in_order(mut probes: Vec<&Probe>, visit: &mut dyn FnMut(&Pro
     probes.into_iter().for_each(visit);
 }
 
-/// Hashes an address: the upper bits are the best. Linux: `hash_ptr`, with the golden ratio of 64 bits.
+/// Hashes an address; the upper bits are the best. Linux: `hash_ptr`, with the golden ratio of 64 bits.
 #[inline]
 pub(crate) const fn hash(address: u64) -> u64 {
     address.wrapping_mul(0x61c8_8646_80b5_83eb)

@@ -1,4 +1,4 @@
-//! One suite for all tables. A new table gets it by one line at the end.
+//! One suite for all tables. One line at the end adds a new table to it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,7 +20,7 @@ fn finds_what_is_registered<T: ProbeTable>() {
         let address = TEXT + i * 33;
         assert_eq!(table.lookup(address, &guard).map(Probe::address), Some(address));
         assert!(table.lookup(address + 1, &guard).is_none());
-        // A second time: from a cache, if there is one.
+        // The second lookup comes from a cache, if there is one.
         assert_eq!(table.lookup(address, &guard).map(Probe::address), Some(address));
     }
     assert_eq!(table.len(), 5000);
@@ -57,7 +57,7 @@ fn arms_and_disarms<T: ProbeTable>() {
     assert!(table.disable(TEXT) && !is_enabled());
     assert!(table.enable(TEXT) && is_enabled());
     assert!(!table.enable(TEXT + 1) && !table.disable(TEXT + 1));
-    // A disarmed probe counts what it missed and runs nothing.
+    // A disarmed probe counts its misses and runs nothing.
     assert!(table.disable(TEXT));
     let guard = pin();
     let probe = table.lookup(TEXT, &guard).expect("registered");
@@ -102,8 +102,8 @@ fn behaves_like_a_map<T: ProbeTable>(ops: Vec<(u8, u64)>) {
     assert_eq!(listed, model.into_iter().collect::<Vec<_>>());
 }
 
-/// Readers look up while a writer registers and unregisters: what is always there is always found, and what
-/// is found has the address asked for (its memory is not another probe's).
+/// Readers look up while a writer registers and unregisters. A probe that is always there is always found,
+/// and a found probe has the wanted address (its memory is not another probe's).
 fn readers_are_never_misled<T: ProbeTable + 'static>() {
     let table = T::new();
     let (stop, found) = (AtomicBool::new(false), AtomicU64::new(0));

@@ -6,27 +6,30 @@
 //!
 //! A processor cannot predict which of a set's four ways has an address, and finding it out would be most of the
 //! work of a hit. So a table of guesses, finer than the sets, says in which entry an address with this hash was
-//! last. A hit is: the generation, the guess, the probe's own address. A wrong guess looks at the four ways and is
-//! put right.
+//! last. A hit is: the generation, the guess, the probe's own address. After a wrong guess the lookup checks the
+//! four ways and corrects the guess.
 //!
-//! Addresses that are hit often evict each other if five of them share a set, or two a guess. So when
-//! guesses have been wrong for a while, the cache spreads its addresses in another way and starts again: of 64 hot
-//! addresses about half of all ways to spread them suit, and one is soon found.
+//! Addresses that are hit often evict each other if five of them share a set, or two a guess. So when guesses have
+//! been wrong for a while, the cache spreads its addresses in another way and starts again. For 64 hot addresses
+//! about half of all ways to spread them are suitable, and one is soon found.
 //!
-//! Looking into a cache that has nothing costs 6 ns and keeping what the table found, of a lookup's 21. So before
-//! addresses are spread in another way, a trial counts 64 lookups; if fewer than a quarter find something, the next
-//! lookups go to the table alone, 1024 first and up to 8192 when the next trial fails, too. The guess asks for the
-//! generation anyway, and a cache on trial or left out has none: a right guess costs what it did.
+//! Of a lookup's 21 ns, 6 go into a lookup in a cache without the probe, and into keeping what the table found. So
+//! before addresses are spread in another way, a trial counts 64 lookups. If fewer than a quarter find something,
+//! the next lookups go to the table alone, 1024 first and up to 8192 when the next trial fails, too. The guess
+//! reads the generation anyway, and a cache on trial or left out has none, so a right guess costs as much as
+//! before.
 //!
 //! # Measured
-//! 64 hot of 20,000 probes (kernel addresses, Zen 5, section included; bench/xarray): 1.2 to 1.4 ns, or 0.90 of what
-//! the resizing hash takes (the worst of 16 hot sets: 0.94). Comparing four tags at once (SSE2) and taking the way
-//! that matched: 1.15 of it; four conditional moves: 1.4. Those chains of dependent instructions are twice as
-//! long, and fill the schedulers. A guess for each set alone ("the way used last") is wrong too often: 2.8.
+//! The measurement has 64 hot of 20,000 probes (kernel addresses, Zen 5, section included; bench/xarray). A lookup
+//! takes 1.2 to 1.4 ns, 0.90 of the time of the resizing hash (the worst of 16 hot sets: 0.94). Comparing four tags
+//! at once (SSE2) and taking the way that matched took 1.15 of it; four conditional moves took 1.4. Those chains of
+//! dependent instructions are twice as long, and fill the schedulers. A guess for each set alone ("the way used
+//! last") is wrong too often: 2.8.
 //!
 //! # Invariants
-//! - A probe in a cache was in the table during the generation that the cache is of, or is of no table and has
-//!   an address of another set. Caches of generation 0 hold null pointers and are never looked into.
+//! - A probe in a cache was in the table during the generation to which the cache belongs, or belongs to no
+//!   table and has an address of another set. Caches of generation 0 hold null pointers and are never looked
+//!   into.
 //! - A generation ends after the probe left the table and before it is handed to reclamation. So a reader
 //!   whose section sees the generation unchanged began before the probe may be freed.
 //! - A guess names an entry of the set that its addresses belong to.
@@ -51,17 +54,20 @@ const GUESS_BITS: u32 = 12;
 const MULTIPLIER: u32 = 0x9e37_79b9;
 /// Wrong guesses before the first change of the multiplier: one for each entry.
 const WRONG_GUESSES_MIN: u32 = 256;
-/// Between two changes at most so many: to fill the cache again takes up to 256.
+/// Between two changes there are at most this many, because filling the cache again takes up to
+/// 256.
 const WRONG_GUESSES_MAX: u32 = 1 << 13;
-/// Lookups of a trial, and how many must find something: a hit saves three times of what looking in vain costs.
+/// Lookups of a trial. A hit saves three times what a useless look costs, which determines how many must find
+/// something.
 const TRIAL_LOOKUPS: u32 = 64;
 const TRIAL_HITS_MIN: u32 = TRIAL_LOOKUPS / 4;
 /// Lookups without the cache after the first failed trial, and after many.
 const SKIPS_MIN: u32 = 1 << 10;
 const SKIPS_MAX: u32 = 1 << 13;
 
-/// Probes of no table. Each stands in the sets that its address does not belong to: whatever the multiplier,
-/// address 0 belongs to set 0, and address 1 to one of the upper half, as multipliers have the highest bit set.
+/// Probes that belong to no table. Each stands in the sets that its address does not belong to. Whatever the
+/// multiplier, address 0 belongs to set 0, and address 1 to one of the upper half, as multipliers have the
+/// highest bit set.
 static PLACEHOLDERS: [Probe; 2] = [Probe::placeholder(0), Probe::placeholder(1)];
 
 /// A table's generation, unique among all generations of all tables.
@@ -78,7 +84,7 @@ struct Cache {
     tags: [Cell<u32>; ENTRIES],
     /// Which way of each set is replaced next.
     turns: [Cell<u8>; SETS],
-    /// 0: of no table, or on trial.
+    /// 0 if the cache belongs to no table, or is on trial.
     generation: Cell<u64>,
     /// The generation of a cache on trial, otherwise 0.
     on_trial: Cell<u64>,
@@ -131,7 +137,7 @@ impl Cache {
     ///
     /// # Safety
     ///
-    /// The cache is of a generation that had not ended when the section of `'g` began.
+    /// The cache belongs to a generation that had not ended when the section of `'g` began.
     #[inline]
     unsafe fn probe<'g>(&self, entry: usize) -> &'g Probe {
         let probe = self.probes[entry].get();
@@ -143,7 +149,7 @@ impl Cache {
     ///
     /// # Safety
     ///
-    /// As [`Cache::probe`].
+    /// The contract is that of [`Cache::probe`].
     #[inline]
     unsafe fn guess<'g>(&self, address: u64) -> Option<&'g Probe> {
         let entry = self.guesses[self.hash(address)].get();
@@ -156,7 +162,7 @@ impl Cache {
     ///
     /// # Safety
     ///
-    /// As [`Cache::probe`].
+    /// The contract is that of [`Cache::probe`].
     #[inline]
     unsafe fn find<'g>(&self, hash: usize, address: u64) -> Option<&'g Probe> {
         let first = first_entry(hash);
@@ -174,7 +180,7 @@ impl Cache {
         None
     }
 
-    /// Keeps a probe that the table was asked for, in the place of the one that has been in its set longest.
+    /// Keeps a probe found in the table, in the place of the one that has been in its set longest.
     #[inline]
     fn keep(&self, hash: usize, address: u64, probe: &Probe) {
         let turn = &self.turns[first_entry(hash) / WAYS];
@@ -186,7 +192,7 @@ impl Cache {
         self.guesses[hash].set(entry as u8);
     }
 
-    /// Counts a lookup that was not guessed: outside of a trial a wrong guess.
+    /// Counts a lookup that was not guessed: outside a trial a wrong guess.
     fn count(&self, is_hit: bool) {
         if self.on_trial.get() != 0 {
             self.count_trial(is_hit);
@@ -262,7 +268,7 @@ impl Generation {
         self.0.swap(next_generation(), Ordering::AcqRel);
     }
 
-    /// Returns the probe at this address if this thread's cache has it where it is guessed to be.
+    /// Returns the probe at this address if this thread's cache has it where the guess says.
     #[inline]
     pub(crate) fn guess<'g>(&self, address: u64, _guard: &'g Guard) -> Option<&'g Probe> {
         let generation = self.0.load(Ordering::Acquire);
@@ -285,7 +291,8 @@ impl Generation {
         })
     }
 
-    /// Returns the probe at this address: from this thread's cache, or from the table, and then keeps it.
+    /// Returns the probe at this address: from this thread's cache, or from the table, in which case the
+    /// cache keeps it.
     pub(crate) fn find<'g>(
         &self,
         address: u64,

@@ -8,12 +8,12 @@ use slablab_rcu::{Guard, drop_later};
 
 use crate::Probe;
 
-/// A probe in a chain. The link is two words as Linux's `hlist_node` is.
+/// A probe in a chain. The link has two words, as Linux's `hlist_node` has.
 #[derive(Debug)]
 #[repr(C)]
 struct Node {
     next: AtomicPtr<Node>,
-    /// The node before, or null for the first; only writers look at it.
+    /// The previous node, or null for the first; only writers look at it.
     previous: AtomicPtr<Node>,
     probe: Probe,
 }
@@ -91,7 +91,7 @@ impl Drop for Chain {
     fn drop(&mut self) {
         let mut at = *self.first.get_mut();
         while !at.is_null() {
-            // SAFETY: it came from a box, and nobody else has the chain.
+            // SAFETY: it came from a box, and only this drop has the chain.
             let mut node = unsafe { Box::from_raw(at) };
             at = *node.next.get_mut();
         }

@@ -19,15 +19,15 @@ struct Slot {
 
 #[derive(Debug)]
 struct Table {
-    /// A power of two of them.
+    /// The slots; their number is a power of two.
     slots: Box<[Slot]>,
-    /// Leaves of a hash the number of a slot.
+    /// The shift that leaves the number of a slot from a hash.
     shift: u32,
     taken: AtomicUsize,
     live: AtomicUsize,
 }
 
-/// The table of now.
+/// The present table.
 #[derive(Debug)]
 pub(crate) struct Slots {
     table: AtomicPtr<Table>,
@@ -84,8 +84,8 @@ impl Slots {
     #[inline]
     pub(crate) fn find<'g>(&'g self, address: u64, guard: &'g Guard) -> Option<&'g Probe> {
         let probe = self.table(guard).slot(address).probe.load(Ordering::Acquire);
-        // A slot that is just being filled may show another probe than the one asked for.
-        // SAFETY: null, or a probe that is not freed before the guard's section ends.
+        // A slot that is just being filled may show another probe than the wanted one. SAFETY:
+        // null, or a probe that is not freed before the guard's section ends.
         unsafe { probe.as_ref() }.filter(|probe| probe.address() == address)
     }
 
@@ -105,7 +105,7 @@ impl Slots {
         table.put(probe.address(), Box::into_raw(Box::new(probe)));
     }
 
-    /// Replaces the table by one of which the probes take up at most three eighths.
+    /// Replaces the table by one in which the probes take up at most three eighths.
     fn resize<'g>(&'g self, old: &Table, guard: &'g Guard) -> &'g Table {
         let live = old.live.load(Ordering::Relaxed) + 1;
         let bits = (live * 8 / 3).next_power_of_two().trailing_zeros().max(BITS_MIN);
@@ -117,7 +117,8 @@ impl Slots {
             }
         }
         let old = self.table.swap(Box::into_raw(Box::new(new)), Ordering::AcqRel);
-        // SAFETY: it came from a box, and nobody can find it any more. Dropping a table leaves the probes.
+        // SAFETY: it came from a box, and readers cannot find it any more. Dropping a table leaves the
+        // probes.
         drop_later(unsafe { Box::from_raw(old) });
         self.table(guard)
     }
@@ -142,7 +143,7 @@ impl Slots {
 
 impl Drop for Slots {
     fn drop(&mut self) {
-        // SAFETY: it came from a box, and nobody else has it.
+        // SAFETY: it came from a box, and only this drop has it.
         let table = unsafe { Box::from_raw(*self.table.get_mut()) };
         for slot in &table.slots {
             let probe = slot.probe.load(Ordering::Relaxed);
