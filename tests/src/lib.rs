@@ -1,6 +1,7 @@
-//! Tests that go across crates: what the command prints, what the README promises, how the tree is kept.
+//! Tests across crates: the output of the command, the promises of the README, the order of the tree.
 //!
-//! The tests stand in `tests/tests/`, one file a promise; this library holds what they share.
+//! The tests stand in `tests/tests/`, with one file for each promise; this library holds what they
+//! share.
 
 pub mod module;
 pub mod shown;
@@ -49,10 +50,10 @@ pub fn tracked_files() -> Vec<PathBuf> {
 pub fn slablab_path() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        // Cargo makes the binary of another package only when asked to; asking is quick when it is there: for the whole
-        // workspace, since features of dependencies depend on what is chosen, and other ones are built anew.
+        // Cargo makes the binary of another package only on request, which is quick when it exists. The request is for
+        // the whole workspace, since features of dependencies depend on the selection, and others are built anew.
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        // Of the profile that the tests have themselves, so that both share what is built.
+        // The profile is that of the tests themselves, so that both share what is built.
         let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
         let output = Command::new(cargo)
             .args(["build", "--quiet", "--workspace", "--bins", "--message-format", "json"])
@@ -83,7 +84,7 @@ pub fn slablab() -> Command {
     command
 }
 
-/// Runs `slablab` with these words and returns what came of it.
+/// Runs `slablab` with these words and returns its output and status.
 ///
 /// # Panics
 ///

@@ -17,7 +17,7 @@ fn the_first_screen_begins_with_a_sentence_and_fits() {
             let text = stdout(&words);
             let lines: Vec<_> = text.lines().collect();
             let wide = lines.iter().filter(|line| line.chars().count() > SCREEN.1);
-            // What is to be pasted is not cut.
+            // Text to be pasted is not cut.
             let wide: Vec<_> = wide.filter(|line| !line.starts_with("slablab whatif")).collect();
             assert!(
                 wide.is_empty() && lines.len() <= SCREEN.0,
@@ -61,7 +61,8 @@ fn leaking(path: &Path, span: f64) {
     writer.finish(Meta { cpus: 1, nodes: 1, ..Meta::default() }).unwrap();
 }
 
-/// A site that only allocates was "worth making, saves memory", which a cache saves of a leak until memory runs out.
+/// A site that only allocates used to be "worth making, saves memory", although the cache of a leak saves memory
+/// only until it runs out.
 #[test]
 fn a_leak_is_named_and_gets_no_cache() {
     let folder = tempfile::tempdir().unwrap();
@@ -81,7 +82,7 @@ fn a_leak_is_named_and_gets_no_cache() {
     assert!(!text.contains("a cache of its own for leak+0x10"), "{text}");
     let patch = stdout(&["patch", path, "leak"]).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(patch.contains("look for a leak first"), "{patch}");
-    // What is allocated in the first half and stays is a population.
+    // Objects that are allocated in the first half and stay are a population.
     leaking(Path::new(path), 0.5);
     assert_eq!(worth(), "saves");
     let text = advice(&[]);

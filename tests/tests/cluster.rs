@@ -1,4 +1,4 @@
-//! A sweep on a real Slurm, on this machine: a controller and two nodes, of which one is drained half-way.
+//! A sweep on a real Slurm, on this machine: a controller and two nodes. One of them is drained half-way.
 //!
 //! Needs root and Debian's packages, which are installed; ignored unless `make test-cluster` asks for it. All daemons run in a
 //! temporary folder, with keys and ports of their own, and end with the test.
@@ -17,7 +17,7 @@ use slablab_tests::{root, slablab_path, stdout};
 
 /// Debian's packages.
 const PACKAGES: [&str; 4] = ["slurmctld", "slurmd", "slurm-client", "munge"];
-/// How long anything is waited for.
+/// The longest that anything is waited for.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 struct Cluster {

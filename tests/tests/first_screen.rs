@@ -1,7 +1,7 @@
-//! What every command prints unless it is asked for more: a sentence first, and at most 40 lines of 80 columns.
+//! The default output of every command: a sentence first, and at most 40 lines of 80 columns.
 //!
-//! `tests/first-screen-exceptions.txt` has the commands that do not keep to that yet; a command that does is to be taken
-//! off the list.
+//! `tests/first-screen-exceptions.txt` lists the commands that do not fit yet; a command that fits must be taken off the
+//! list.
 
 use std::fs;
 use std::path::Path;
@@ -82,7 +82,7 @@ fn fault(command: &str, folder: &Path) -> Option<String> {
     let words = command.replace("TMP", folder.to_str().unwrap());
     let output = slablab().args(words.split(' ')).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    // Status 1 is an answer: a load that does not fit, say.
+    // Status 1 is an answer, for example a load that does not fit.
     if !matches!(output.status.code(), Some(0 | 1)) || text.is_empty() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         return Some(format!("fails: {}", stderr.lines().next().unwrap_or_default()));

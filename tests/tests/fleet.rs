@@ -289,7 +289,8 @@ fn what_is_no_trace_among_many_is_named_before_any_work() {
     );
 }
 
-/// A table for a spreadsheet has no place for remarks, and the same recording counted twice unsaid.
+/// A table for a spreadsheet has no place for remarks, and the same recording used to count twice
+/// without a message.
 #[test]
 fn the_same_recording_is_named_beside_a_table_for_a_spreadsheet() {
     let folder = tempfile::tempdir().unwrap();
@@ -304,7 +305,7 @@ fn the_same_recording_is_named_beside_a_table_for_a_spreadsheet() {
     }
 }
 
-/// The file was named twice in a row.
+/// The file used to be named twice in a row.
 #[test]
 fn a_trace_with_damaged_rows_is_named_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -320,7 +321,8 @@ fn a_trace_with_damaged_rows_is_named_once() {
     }
 }
 
-/// Objects of a cache had the size that they have on the host where they are largest: 104.9 % were in use.
+/// Objects of a cache used to have the size that they have on the host where they are largest: 104.9 %
+/// were in use.
 #[test]
 fn what_is_used_of_a_cache_of_several_sizes_is_not_known() {
     let folder = tempfile::tempdir().unwrap();
@@ -384,7 +386,7 @@ fn all_damaged_traces_are_named_and_the_others_answer() {
     assert!(refusal(&["stat", sound.to_str().unwrap(), "--skip-damaged"]).contains("this is one"));
 }
 
-/// A full recording and a sample of 1 in 16 pages were added up without a word.
+/// A full recording and a sample of 1 in 16 pages used to be added up without a message.
 #[test]
 fn samples_and_full_recordings_do_not_add_up() {
     let folder = tempfile::tempdir().unwrap();
@@ -405,7 +407,7 @@ fn samples_and_full_recordings_do_not_add_up() {
     }
 }
 
-/// The answer was another kind of value, with other tables.
+/// The answer used to be another kind of value, with other tables.
 #[test]
 fn a_folder_of_one_trace_is_that_trace() {
     let folder = tempfile::tempdir().unwrap();

@@ -16,7 +16,7 @@ fn kernel(arguments: &[&str]) -> Command {
     command
 }
 
-/// So that a test that fails leaves nothing behind.
+/// Makes sure that a failed test leaves nothing behind.
 struct KilledWhenDropped(Child);
 
 impl Drop for KilledWhenDropped {
@@ -133,7 +133,8 @@ fn modules_say_the_same_in_a_guest_and_in_user_space() {
     }
 }
 
-/// A kernel without the patch ignores its parameter, and was measured under the name of what it does not have.
+/// A kernel without the patch ignores its parameter, and used to be measured under the name of a feature that
+/// it lacks.
 #[test]
 #[ignore = "boots a kernel; make test-boot"]
 fn a_parameter_that_the_kernel_did_not_take_ends_the_guest() {
@@ -217,7 +218,8 @@ fn advice_finds_the_caches_that_upstream_found() {
     }
 }
 
-/// Twelve files that are no trace, and a module that goes while it replays, on one CPU after the other and on both.
+/// Twelve files that are not traces, and a module that is unloaded while it replays, on one CPU after the other and
+/// on both.
 #[test]
 #[ignore = "boots a kernel; make test-boot"]
 fn slabreplay_refuses_what_is_no_trace_and_gives_all_back_whenever_it_goes() {
@@ -285,8 +287,8 @@ int main(void)
 }
 "#;
 
-/// From 6.12 on a block from the page allocator makes two events: a pipe of 1 MiB had a call site inside the allocator, and an
-/// implicit free.
+/// From 6.12 on a block from the page allocator makes two events: a pipe of 1 MiB used to have a call site inside the
+/// allocator, and an implicit free.
 #[test]
 #[ignore = "downloads and boots kernels; make test-boot"]
 fn no_call_site_of_a_large_block_is_inside_the_allocator() {

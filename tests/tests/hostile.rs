@@ -1,8 +1,9 @@
-//! What others recorded must never run: names of caches, call sites, programs, hosts and files that a shell, a browser, a
+//! Recorded names must never run: names of caches, call sites, programs, hosts and files that a shell, a browser, a
 //! spreadsheet, Markdown or a terminal would obey.
 //!
-//! How it works: a sample is written anew with such names. Whoever obeys one of them makes a file called `owned`, or shows
-//! a mark that a test looks for.
+//! # How it works
+//! A sample is written anew with such names. A program that obeys one of them makes a file called `owned`,
+//! or shows a mark that a test looks for.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -55,7 +55,8 @@ fn write_6_1(to: &mut dyn Write, allocs: u64) {
     }
 }
 
-/// Without -o the trace is called as the recording is, and that was a trace in this folder: it was replaced by a part of itself.
+/// Without -o the trace has the name of the recording. A trace of that name in this folder used to be replaced by a part of
+/// itself.
 #[test]
 fn a_recording_is_not_replaced_by_what_is_made_of_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -73,7 +74,7 @@ fn a_recording_is_not_replaced_by_what_is_made_of_it() {
     }
 }
 
-/// It made a file called `-`.
+/// The command used to make a file called `-`.
 #[test]
 fn a_trace_does_not_go_to_standard_output() {
     let folder = tempfile::tempdir().unwrap();
@@ -86,7 +87,7 @@ fn a_trace_does_not_go_to_standard_output() {
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
 }
 
-/// Sites and caches that only other events have were counted and listed.
+/// Sites and caches that only other events have used to be counted and listed.
 #[test]
 fn a_part_knows_only_the_names_of_its_own_events() {
     let info = |words: &[&str]| -> serde_json::Value {
@@ -118,7 +119,7 @@ fn a_byte_order_mark_is_no_damage_and_more_asked_for_than_given_is() {
     assert_eq!(skipped[0]["reason"], "more bytes requested than allocated");
 }
 
-/// They turned the terminal red, moved its cursor, and began lines of their own.
+/// Names used to turn the terminal red, to move its cursor, and to begin lines of their own.
 #[test]
 fn escape_sequences_of_a_trace_reach_no_terminal() {
     let folder = tempfile::tempdir().unwrap();
@@ -145,7 +146,8 @@ fn the_directory_of_a_threaded_perf_record_is_named_as_such() {
     }
 }
 
-/// It kept all rows that wait for a name, and all events of a text: 150 bytes an event and more.
+/// The import used to keep all rows that wait for a name, and all events of a text: 150 bytes for
+/// each event and more.
 #[test]
 fn a_long_text_of_an_old_kernel_is_imported_in_little_memory() {
     const EVENTS: u64 = 500_000;

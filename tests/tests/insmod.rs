@@ -449,7 +449,7 @@ fn exact_pages_gives_back_the_rest_of_the_power_of_two() {
     }
 }
 
-/// A cache was once taken off the list by a place in it that another thread had moved.
+/// A cache used to be taken off the list by a place in it that another thread had moved.
 #[test]
 fn threads_destroy_their_caches_at_the_same_time() {
     for (allocator, check) in [("slub", "1"), ("slab", "2"), ("slob", "2"), ("slmb", "2")] {
@@ -468,7 +468,7 @@ fn threads_allocate_from_every_interface_at_the_same_time() {
     }
 }
 
-/// It waited for itself, until the time was over.
+/// The module used to wait for itself, until the time was over.
 #[test]
 fn a_constructor_that_allocates_is_refused() {
     for cpus in ["1", "4"] {

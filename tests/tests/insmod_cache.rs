@@ -63,8 +63,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// A disk that is full or a machine that loses its power leaves files that are there and empty; they were trusted for ever, and
-/// what the linker said of them was said of the module.
+/// A full disk or a loss of power leaves files that exist but are empty. They used to be trusted for ever, and the linker's
+/// complaints about them were blamed on the module.
 #[test]
 fn files_of_the_cache_that_were_emptied_are_made_anew() {
     let cache = tempfile::tempdir().unwrap();

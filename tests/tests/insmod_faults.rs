@@ -79,7 +79,7 @@ fn what_is_locked_or_unlocked_once_too_often_is_named() {
     }
 }
 
-/// The guard behind a block made a size near the largest one near 0.
+/// The guard behind a block used to make a size near the largest one near 0.
 #[test]
 fn what_is_larger_than_any_memory_is_refused_also_with_checks() {
     for check in ["0", "1", "2"] {

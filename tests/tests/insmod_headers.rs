@@ -238,7 +238,7 @@ fn every_macro_is_used_by_a_module() {
     assert_eq!(unused, expected);
 }
 
-/// `abs()` named a variable `__signed`, a keyword of GCC, and never compiled.
+/// `abs()` used to name a variable `__signed`, a keyword of GCC, and never compiled.
 #[test]
 fn every_macro_and_inline_function_compiles_without_a_warning() {
     let folder = tempfile::tempdir().unwrap();

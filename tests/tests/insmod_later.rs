@@ -12,7 +12,7 @@ fn caches_of_later_kernels_work() {
     let printed = [
         "args: constructed 1, first 7, aligned 1, size 56",
         "kmem_cache_create(bad): an offset of the free pointer without need",
-        "args: a free pointer that nobody needs there 1",
+        "args: a free pointer that is not needed there 1",
         "bulk: 1",
         "buckets: 8 of 8, none 1",
         "sheaf: 7 left, zero 0",

@@ -165,7 +165,7 @@ fn the_list_has_every_allocator() {
     assert_eq!(listing["built"].as_array().unwrap().len(), 0);
 }
 
-/// The graph was written after a boot of minutes, into a folder that was not there.
+/// The graph used to be written after a boot of minutes, into a folder that did not exist.
 #[test]
 fn a_flame_graph_that_cannot_be_written_is_refused_before_the_boot() {
     let dir = tempfile::tempdir().unwrap();
@@ -183,7 +183,7 @@ fn what_was_a_command_says_what_to_type_now() {
     fails(dir.path(), &["lab", "run", "script"], &["script is now: slablab lab run load"]);
 }
 
-/// So that a test that fails leaves nothing behind.
+/// Makes sure that a failed test leaves nothing behind.
 struct KilledWhenDropped(Child);
 
 impl Drop for KilledWhenDropped {
@@ -309,7 +309,7 @@ fn a_build_that_is_stopped_leaves_no_process_and_nothing_that_passes_for_whole()
     assert_eq!((linux.whole("kernels").len(), linux.whole("trees").len()), (1, 1));
 }
 
-/// What only reads had to make its folder first.
+/// Commands that only read used to have to make their folder first.
 #[test]
 fn kernels_are_listed_without_a_cache_that_can_be_written() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `slablab lab`: verdicts on tables that were put in, runs that are killed and go on, and every refusal.
+//! `slablab lab`: verdicts on given tables, runs that are killed and go on, and every refusal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -125,7 +125,8 @@ fn any_two_columns_will_do_and_nonsense_is_refused() {
     assert!(text.contains("pairs need as many on both sides"), "{text}");
 }
 
-/// A decimal comma made two cells of a number, and the first of them was compared without a word.
+/// A decimal comma used to make two cells of a number, and the first of them was compared without a
+/// message.
 #[test]
 fn what_a_spreadsheet_writes_otherwise_is_refused_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
@@ -137,12 +138,12 @@ fn what_a_spreadsheet_writes_otherwise_is_refused_with_what_to_do() {
     let semicolons = csv("semicolons.csv", "a;b\n1,0;2,0\n1,1;2,1\n");
     assert!(semicolons.contains("has its columns between semicolons; save it with commas"));
     assert!(csv("tabs.csv", "a\tb\n1\t2\n").contains("has its columns between tabs"));
-    // What spreadsheets leave behind the last column is no cell.
+    // An empty cell that spreadsheets leave behind the last column does not count.
     let trailing = file(folder.path(), "trailing.csv", "a,b\n1,2,,\n2,3,,\n");
     let _ = json(&["lab", "compare", "--csv", &trailing, "--format", "json"]);
 }
 
-/// `-` was a file that is not there, though it is standard input wherever else a file is read.
+/// `-` used to be a missing file, though it is standard input wherever else a file is read.
 #[test]
 fn columns_come_from_a_pipe() {
     let csv = fs::File::open(root().join(CLASSIC)).unwrap();
@@ -152,7 +153,7 @@ fn columns_come_from_a_pipe() {
     assert_eq!(piped, stdout(&["lab", "compare", "--csv", CLASSIC]));
 }
 
-/// Two replays of one trace had "no variant with two runs each in common".
+/// Two replays of one trace used to have "no variant with two runs each in common".
 #[test]
 fn results_without_anything_that_varies_say_so() {
     let folder = tempfile::tempdir().unwrap();
@@ -410,14 +411,14 @@ fn a_run_is_full_unless_a_smoke_run_is_asked_for() {
     }
 }
 
-/// The plan of so many ended the process for want of memory.
+/// A plan of this size used to end the process for want of memory.
 #[test]
 fn more_rounds_than_can_be_kept_are_refused() {
     let text = refusal(&["lab", "run", "lifo", "--rounds", "99999999999"]);
     assert!(text.contains("99999999999 rounds of"), "{text}");
 }
 
-/// `2>&1 | head` closes it; saying so used to end the command before it ran anything.
+/// `2>&1 | head` closes it; a message there used to end the command before it ran anything.
 #[test]
 fn a_run_goes_on_when_nobody_reads_its_sentences() {
     let folder = tempfile::tempdir().unwrap();

@@ -349,7 +349,7 @@ fn a_recording_is_for_its_owner_only_and_json_is_honoured() {
     );
 }
 
-/// Before, the recording waited for it without end.
+/// The recording used to wait for it without end.
 #[test]
 fn a_command_that_ignores_sigterm_ends_with_the_duration_and_with_all_it_started() {
     if !can_record() {
@@ -438,7 +438,7 @@ fn a_trace_that_finds_no_room_is_made_when_there_is_some() {
     assert_eq!(began, printed.ends_with("\nt\n"), "{printed}{said}");
 }
 
-/// There `/proc` has other numbers than the kernel writes into events.
+/// `/proc` there has other numbers than the kernel writes into events.
 #[test]
 fn own_threads_are_left_out_in_a_pid_namespace_too() {
     if !can_record() {

@@ -118,7 +118,8 @@ fn timed_replay_counts_what_the_deterministic_one_counts() {
     }
 }
 
-/// They were the last line of a table whose other lines were then not comparable, and no column said so.
+/// These figures used to be the last line of a table whose other lines were then not comparable, and no
+/// column said so.
 #[test]
 fn allocations_that_failed_come_first_and_mark_the_columns() {
     let folder = tempfile::tempdir().unwrap();
@@ -154,7 +155,8 @@ fn filtered(from: &Path, to: &Path, keep: impl Fn(usize) -> bool) {
     writer.finish(Meta { sites: Vec::new(), caches: Vec::new(), ..meta.clone() }).unwrap();
 }
 
-/// An allocation into a slot whose free was filtered out leaked the object before it: the engine's check failed.
+/// An allocation into a slot whose free was filtered out used to leak the previous object: the engine's check
+/// failed.
 #[test]
 fn any_rows_of_a_trace_are_a_trace() {
     let folder = tempfile::tempdir().unwrap();
@@ -203,7 +205,8 @@ fn an_allocator_named_twice_is_replayed_once() {
     assert_eq!(names.collect::<Vec<_>>(), ["slub", "slob"]);
 }
 
-/// What sheaves served counted as neither fast nor slow: 2 % of the frees were on the fast path, where it is 23 %.
+/// Frees that sheaves served used to count as neither fast nor slow: 2 % of the frees were on the fast path, where
+/// it is 23 %.
 #[test]
 fn sheaves_of_a_hybrid_are_a_fast_path() {
     let trace = "traces/hackbench.parquet";
@@ -251,8 +254,8 @@ fn bad_traces_are_refused_with_their_name() {
     assert!(sentence.contains("/no/such/trace"), "{sentence}");
 }
 
-/// What the recorded kernel had before the first event was cut to the memory there is, and the model shown as if it did not
-/// fit the kernel.
+/// The objects of the recorded kernel from before the first event used to be cut to the memory there is, and the model was
+/// shown as if it did not fit the kernel.
 #[test]
 fn what_was_there_before_and_has_no_room_counts_as_failed() {
     let mut text =

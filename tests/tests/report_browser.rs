@@ -1,4 +1,4 @@
-//! The report in a real browser: nothing asked of the network, nothing on the console, plots with marks and units,
+//! The report in a real browser: no requests to the network, nothing on the console, plots with marks and units,
 //! tables that sort and filter by mouse and keyboard, at the width of a screen and of a telephone.
 //!
 //! Screenshots are left in `target/report-screens/`, to be looked at.
@@ -55,7 +55,7 @@ impl Browser {
                     .ok()
             })
             .expect("chromedriver says its port");
-        // It writes on, and would die of a pipe that nobody reads.
+        // The browser goes on writing, and would die of a pipe that is not read.
         std::thread::spawn(move || lines.for_each(drop));
         let profile = tempfile::tempdir().expect("a folder for the profile");
         let args = [
@@ -133,7 +133,7 @@ impl Browser {
         fs::write(folder.join(name), bytes).expect("target can be written");
     }
 
-    /// Checks that the page asked nobody and complained of nothing.
+    /// Checks that the page requested nothing and complained of nothing.
     #[track_caller]
     fn is_quiet(&self) {
         let complaints = self.log("browser");

@@ -37,7 +37,7 @@ fn every_crate_has_its_rooms() {
 /// A module path, without the crate: `["cache", "table"]`.
 type Module = Vec<String>;
 
-/// What one file says of modules.
+/// What one file says about modules.
 #[derive(Default)]
 struct Source {
     /// Module that the file is.
@@ -224,7 +224,7 @@ fn read_source(module: Module, children: &BTreeSet<&str>, text: &str) -> Source 
                     continue;
                 };
                 source.aliases.push((name, full.clone()));
-                // A re-export is no use.
+                // A re-export does not count as a use.
                 if !public {
                     source.uses.push(full);
                 }

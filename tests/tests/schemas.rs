@@ -128,10 +128,10 @@ fn published(folder: &std::path::Path) -> BTreeMap<String, (Schemas, boon::Schem
     compiled.collect()
 }
 
-const SLABINFO: &str = "\
-slabinfo - version: 2.1
-# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables <limit> \
-<batchcount> <sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail>
-dentry             20000  21000    192   21    1 : tunables    0    0    0 : slabdata   1000   1000      0
-kmalloc-64         10000  12800     64   64    1 : tunables    0    0    0 : slabdata    200    200      0
-";
+const SLABINFO: &str = concat!(
+    "slabinfo - version: 2.1\n",
+    "# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables <limit> ",
+    "<batchcount> <sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail>\n",
+    "dentry             20000  21000    192   21    1 : tunables    0    0    0 : slabdata   1000   1000      0\n",
+    "kmalloc-64         10000  12800     64   64    1 : tunables    0    0    0 : slabdata    200    200      0\n",
+);

@@ -211,7 +211,7 @@ fn options_that_do_not_go_with_a_plan_are_refused() {
     );
     assert!(refusal(&["lab", "compare", name]).contains("is a plan for shards"));
     assert!(refusal(&["lab", "merge", "/dev/null", "-o", "x"]).contains("has no plan.json"));
-    // A run is no plan, and nothing was run of this one.
+    // A run is not a plan, and nothing was run of this one.
     let result = folder.path().join("result");
     let words = ["lab", "run", "lifo", "--set", "allocators=slab,slub", "--set", "sizes=32", "-o"];
     let _ = stdout(&[&words[..], &[result.to_str().unwrap()]].concat());

@@ -132,7 +132,7 @@ fn by_kind(path: &Path) -> Vec<usize> {
     Kind::ALL.into_iter().map(of).collect()
 }
 
-/// Of two instances in one file only the one with more pages was read.
+/// Of two instances in one file only the one with more pages used to be read.
 #[test]
 fn the_events_of_all_instances_of_a_file_are_read_and_each_counts_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -152,7 +152,7 @@ fn the_events_of_all_instances_of_a_file_are_read_and_each_counts_once() {
     let dat = recorded_in_two(folder.path(), &[&both[..], &others].concat()).unwrap();
     assert!(all_four(&by_kind(&dat)));
     let (events, _) = events(&dat);
-    // An object that is allocated twice without a free between them came twice.
+    // An object that is allocated twice without a free between them used to come twice.
     let mut live = std::collections::HashSet::new();
     let (mut again, mut allocs) = (0, 0);
     for event in events.iter().filter(|event| event.ptr > 16) {

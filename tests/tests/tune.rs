@@ -24,7 +24,8 @@ fn a_build_is_told_what_to_type_and_hackbench_gets_the_front() {
     let held = number(&now["held_bytes"]["peak"]) / number(&then["held_bytes"]["peak"]);
     let locks = number(&now["locks"]) / number(&then["locks"]);
     assert!(held <= 0.8 && locks <= 1.1, "{held} of the bytes for {locks} of the locks");
-    // It counted the locks of a smaller machine's page allocator, and so other ones than `replay` of the same trace.
+    // It used to count the locks of a smaller machine's page allocator, and so other ones than `replay` of the same
+    // trace.
     let replay = stdout(&["replay", BUILD, "--cold", "--format", "json"]);
     let replay: Value = serde_json::from_str(&replay).unwrap();
     let of = |allocator: &&Value| allocator["allocator"] == recorded["allocator"];
@@ -158,15 +159,15 @@ fn a_result_is_not_written_over_another_file_or_into_no_folder() {
         // Before the search, not after it.
         (
             &["tune", trace, "--apply-script", "/no/such/script"],
-            "--apply-script cannot be written: /no/such is no folder",
+            "--apply-script cannot be written: /no/such is not a folder",
         ),
         (
             &["stat", trace, "-o", "/no/such/table"],
-            "--output cannot be written: /no/such is no folder",
+            "--output cannot be written: /no/such is not a folder",
         ),
         (
             &["info", trace, "-o", "/no/such/table"],
-            "--output cannot be written: /no/such is no folder",
+            "--output cannot be written: /no/such is not a folder",
         ),
         (&["info", trace, "-o", &dot], "--output would replace the trace"),
         // One of several traces, in a folder.
@@ -249,7 +250,8 @@ fn other_questions_have_pages_too() {
     }
 }
 
-/// A load that the smallest machine has room for "needs 4.04 MiB", as halving only came near it.
+/// A load that the smallest machine has room for used to need "4.04 MiB", as halving only came near
+/// it.
 #[test]
 fn what_fits_the_smallest_machine_needs_no_more_than_it() {
     let words = ["fit", BUILD, "--memory", "8M", "--format", "json"];

@@ -150,7 +150,7 @@ fn netfilter(path: &Path) {
     netfilter_on(path, Meta::default());
 }
 
-/// As [`netfilter`], on a machine that says `meta` of itself.
+/// Writes it as [`netfilter`] does, on a machine that describes itself by `meta`.
 fn netfilter_on(path: &Path, meta: Meta) {
     let mut writer = TraceWriter::create(path).unwrap();
     let items40 = writer.site("nft_rule_add+0x40", 1);
@@ -161,7 +161,7 @@ fn netfilter_on(path: &Path, meta: Meta) {
         time_ns += 1_000;
         writer.push(&event(time_ns, kind, object, site, bytes_req, bytes_alloc)).unwrap();
     };
-    // Slots 0..400 are the items, the rest the churn: 400 short-lived objects, of which one in eight stays.
+    // Slots 0..400 are the items, the rest the churn: 400 short-lived objects; one in eight of them stays.
     for i in 0..200u32 {
         for j in 0..8 {
             push(Kind::Kmalloc, 400 + i * 8 + j, churn, 60, 64);
@@ -216,7 +216,8 @@ fn scattered_items_are_found_and_a_cache_is_advised() {
     );
 }
 
-/// `advise` said what is held less where the recorded machine first held most, `whatif` the difference of the peaks.
+/// `advise` used to report what is held less where the recorded machine first held most, `whatif` the difference of
+/// the peaks.
 #[test]
 fn advise_and_whatif_say_the_same_of_the_peak() {
     let folder = tempfile::tempdir().unwrap();
@@ -341,8 +342,8 @@ fn no_merge_alone_says_what_the_trace_can_tell() {
     }
 }
 
-/// `--merge` said "difference 0" of a kernel that merges anyway and, with `--order 0`, moved caches together that this
-/// kernel keeps apart.
+/// `--merge` used to report "difference 0" for a kernel that merges anyway and, with `--order 0`, moved caches
+/// together that this kernel keeps apart.
 #[test]
 fn merging_is_what_the_recorded_kernel_does() {
     let folder = tempfile::tempdir().unwrap();
@@ -413,7 +414,7 @@ fn vmlinux(folder: &Path) -> PathBuf {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     };
-    // A call has 5 bytes, of which the last is right before the site.
+    // A call has 5 bytes; the last of them is right before the site.
     let function = |name: &str, offset: u32| {
         format!(
             "__attribute__((naked)) void {name}(void)\n\
@@ -536,7 +537,7 @@ fn pages_show_before_and_after() {
     assert!(sentence.contains("is no kernel"), "{sentence}");
 }
 
-/// "slabs of order 0 at most" stood there and slabs were of order 3.
+/// The heading used to be "slabs of order 0 at most" although slabs were of order 3.
 #[test]
 fn an_order_and_a_highest_order_are_not_asked_for_at_once() {
     for also in [["--max-order", "0"], ["--min-objects", "8"]] {

@@ -22,7 +22,7 @@ use crate::spellings;
     after_help = "Record your own kernel, then ask:\n  \
                   slablab record -o t.parquet -- make -j4\n  \
                   slablab replay t.parquet --allocators slub,slob\n\n\
-                  Exit status: 0 success; 1 the answer is no (a regression, a mismatch, a missing requirement); 2 an error."
+                  Exit status: 0 success; 1 the answer is negative (a regression, a mismatch, a missing requirement); 2 an error."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]

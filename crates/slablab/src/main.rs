@@ -3,7 +3,8 @@
 //! `commands` lists the sub-commands, `cli` has the options they share, and `cmd` one file for each, which parses and calls
 //! a library crate. `answers` makes the document of a result, and `output` prints it in each format.
 //!
-//! Exit status: 0 done, 1 the answer is no (a mismatch, a regression), 2 wrong use or a tool that failed.
+//! Exit status: 0 done, 1 a negative answer (a mismatch, a regression), 2 wrong use or a tool that
+//! failed.
 #![forbid(unsafe_code)]
 
 mod answers;
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The address space below which memory runs out in the middle of anything, where no message can be made.
+/// Below this address space memory runs out in the middle of anything, where no message can be made.
 const ADDRESS_SPACE_BYTES_MIN: u64 = 128 << 20;
 
 /// Refuses to begin in less address space than any command needs.
@@ -51,7 +52,7 @@ fn check_address_space() -> anyhow::Result<()> {
     }
 }
 
-/// Returns an error with its causes in one line; a cause that the message before it tells already is not told twice.
+/// Returns an error with its causes in one line; a cause that the previous message already has is not repeated.
 fn in_words(error: &anyhow::Error) -> String {
     let mut words = error.to_string();
     let mut last = words.clone();

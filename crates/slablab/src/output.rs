@@ -1,4 +1,4 @@
-//! How an answer leaves the command: as text, Markdown or a page for people, as JSON for programs, as CSV for spreadsheets.
+//! Prints an answer: as text, Markdown or a page for people, as JSON for programs, as CSV for spreadsheets.
 //!
 //! A sub-command builds one value that implements [`Answer`]; [`give`] picks the format and the place. A file gets its name
 //! when it is complete.

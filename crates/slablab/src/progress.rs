@@ -2,7 +2,7 @@
 //!
 //! # How it works
 //! A terminal has a bar or a spinner. Elsewhere (a file, a pipe, a job's log) a step that takes longer than
-//! [`SILENT_MAX`] is said in a line, then once a minute, and at its end.
+//! [`SILENT_MAX`] is reported in a line, then once a minute, and at its end.
 
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
@@ -13,9 +13,9 @@ use slablab_vm::Step;
 
 use crate::say::say;
 
-/// How long a step may take before a log hears of it.
+/// How long a step may take before a log gets a line about it.
 const SILENT_MAX: Duration = Duration::from_secs(10);
-/// How often a log hears of it then.
+/// Time between two later lines in a log.
 const SAID_EVERY: Duration = Duration::from_secs(60);
 
 /// Shows what is being done and how far it is; clears the line when dropped.
@@ -26,7 +26,7 @@ pub(crate) struct Progress {
     log: Option<StepLog>,
 }
 
-/// A thread that says in lines how far a step is.
+/// A thread that reports the progress of a step in lines.
 #[derive(Debug)]
 struct StepLog {
     /// What ends it when it is dropped
@@ -35,7 +35,7 @@ struct StepLog {
 }
 
 impl StepLog {
-    /// Says of `bar`, which nobody sees, how far it is.
+    /// Reports in lines how far `bar` is, which is not shown.
     fn start(bar: &ProgressBar) -> Self {
         let (ended, end) = mpsc::channel();
         let bar = bar.clone();
@@ -92,8 +92,8 @@ impl Progress {
         progress
     }
 
-    /// Shows a bar over `total` units, or a spinner, in place of what is shown; indicatif hides both when standard
-    /// error is no terminal, which a log is for.
+    /// Shows a bar over `total` units, or a spinner, in place of the present one. indicatif hides both when
+    /// standard error is not a terminal, which a log is for.
     fn begin(&mut self, what: &str, total: Option<u64>) {
         self.clear();
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(10));

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use slablab_report::printable;
 
-/// Says `text` in lines of its own. Whoever was listening may be gone (`2>&1 | head`): `eprintln!` would panic then, and
-/// the work is done all the same. Names of a trace in it reach no terminal as they are, and what follows a line end of
-/// one is set in, so that it is not taken for a sentence of the tool.
+/// Prints `text` in lines of its own. The reader may be gone (`2>&1 | head`): `eprintln!` would panic then, although the
+/// work is done. Names from a trace do not reach a terminal unchanged. Text that follows a line end in one is indented,
+/// so that it is not taken for a sentence of the tool.
 pub(crate) fn say(text: impl Display) {
     let _ = writeln!(io::stderr(), "{}", in_lines(&text.to_string()));
 }

@@ -1,6 +1,7 @@
 //! The JSON Schemas of what `--format json` prints (draft 2020-12), from the types that are printed.
 //!
-//! How it works: `schemars` makes a schema of a type as `serde` writes it, with the comments of its fields as descriptions.
+//! # How it works
+//! `schemars` makes a schema of a type as `serde` writes it, with the comments of its fields as descriptions.
 //! Each family of commands lists its answers beside them; `slablab generate` writes one file for each.
 
 use schemars::generate::SchemaSettings;

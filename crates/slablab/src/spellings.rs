@@ -1,6 +1,6 @@
-//! Old spellings: what was a command or an option once, and what to type now.
+//! Old spellings of commands and options, and their present ones.
 
-/// Words that a command line had, in their order, and what stands for them now. The first that fits is said.
+/// Words of a command line, in their order, and their present spelling. The first that fits is printed.
 const SPELLINGS: &[(&[&str], &str)] = &[
     (&["kernel", "run", "script"], "slablab lab run load --input SCRIPT --kernels KERNEL,..."),
     (&["kernel", "run", "hackbench"], "slablab lab run hackbench --kernels KERNEL,..."),
@@ -35,7 +35,7 @@ const SPELLINGS: &[(&[&str], &str)] = &[
     (&["lab", "compare", "--layout"], "--show mmtests, or --format markdown"),
 ];
 
-/// Returns what is said of a command line that is refused, if it has words that once were right.
+/// Returns the message for a refused command line, if it has words that were once right.
 pub(crate) fn now(words: &[String]) -> Option<String> {
     let is_in = |old: &str, word: &String| {
         word == old || word.strip_prefix(old).is_some_and(|rest| rest.starts_with('='))

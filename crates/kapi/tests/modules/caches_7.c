@@ -46,7 +46,7 @@ static void by_args(void)
 		((unsigned long)thing & 63) == 0, kmem_cache_size(with));
 	kmem_cache_free(with, thing);
 	args.ctor = NULL;
-	pr_info("args: a free pointer that nobody needs there %d\n", kmem_cache_create("bad", 64, &args, 0) == NULL);
+	pr_info("args: a free pointer that is not needed there %d\n", kmem_cache_create("bad", 64, &args, 0) == NULL);
 	good = kmem_cache_alloc_bulk(without, GFP_KERNEL, ARRAY_SIZE(objects), objects);
 	pr_info("bulk: %d\n", LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0) ? good == true : good == 20);
 	kmem_cache_free_bulk(without, 10, objects);

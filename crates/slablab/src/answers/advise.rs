@@ -30,15 +30,15 @@ const WORTH_BYTES_MIN: i64 = 4096;
 pub(crate) struct AdviseAnswer {
     pub(crate) file: String,
     pub(crate) allocator: &'static str,
-    /// What one trace says
+    /// The advice on one trace
     #[serde(flatten)]
     pub(crate) one: Option<AdviceList>,
-    /// What several traces say together
+    /// The advice on several traces together
     #[serde(flatten)]
     pub(crate) many: Option<FleetAdvice>,
     /// The changes, best first
     advice: Vec<AdviceRow>,
-    /// What to know of the traces
+    /// Remarks about the traces
     #[serde(skip_serializing_if = "Vec::is_empty")]
     remarks: Vec<String>,
     /// Where call sites are in the source, where that was looked up
@@ -80,7 +80,7 @@ pub(crate) struct Together {
 }
 
 impl AdviseAnswer {
-    /// Makes the answer of one trace; `remarks` are what to know of others that were named.
+    /// Makes the answer of one trace; `remarks` are about others that were named.
     pub(crate) fn of_one(
         file: String,
         allocator: &'static str,
@@ -104,7 +104,7 @@ impl AdviseAnswer {
         }
     }
 
-    /// Makes the answer of several traces; `remarks` are what to know of them.
+    /// Makes the answer of several traces; `remarks` are about the traces.
     pub(crate) fn of_many(
         file: String,
         allocator: &'static str,
@@ -164,7 +164,7 @@ impl Answer for AdviseAnswer {
     }
 }
 
-/// What the columns of the table are.
+/// The meaning of the table's columns.
 const COLUMNS: &str = "Slot: what kmalloc allocates for an object. Lines/walk: cache lines that a walk over all objects \
     touches, in the one of eight snapshots that has most of them. While loaded: what is saved on average while at least \
     half of the objects are there.";
@@ -237,7 +237,8 @@ impl AdviceRow {
         }
     }
 
-    /// Returns how the objects lie; those of a class are in no one list, and those of a site may be in no snapshot.
+    /// Returns how the objects lie. The objects of a class are not in a single list, and those of a site may be
+    /// missing from every snapshot.
     fn lines(&self, layout: fn(&Advice) -> Layout) -> Cell {
         let walked = self.one().filter(|advice| advice.is_own_cache()).map(layout);
         match walked.filter(|layout| layout.objects_per_walk > 0) {

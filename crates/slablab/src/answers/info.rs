@@ -44,7 +44,7 @@ struct TraceRow {
     key: Option<String>,
 }
 
-/// What a trace says of itself.
+/// The facts that a trace states about itself.
 #[derive(Debug, Serialize, JsonSchema)]
 struct TraceInfo {
     trace: String,
@@ -66,7 +66,8 @@ struct TraceInfo {
     events_by_kind: Vec<(String, u64)>,
     sites: usize,
     addresses_stripped: bool,
-    /// What the recorded kernel has of what changes its slabs, and its state; "not known" where the trace does not tell
+    /// The features of the recorded kernel that change its slabs, and their states; "not known" where the trace does
+    /// not tell
     kernel_has: Vec<(String, String)>,
     /// What was recorded where not everything was
     only: Vec<String>,
@@ -75,7 +76,7 @@ struct TraceInfo {
     ended_early: Option<String>,
     /// The functions whose calls a probe recorded, beside the kernel's events
     probes: Vec<String>,
-    /// One in so many objects was recorded, where not all were
+    /// One in this many objects was recorded, where not all were
     #[serde(skip_serializing_if = "Option::is_none")]
     one_in: Option<u32>,
     objects_live_peak: u32,
@@ -372,7 +373,7 @@ impl TraceInfo {
     }
 }
 
-/// The state of what a trace does not tell.
+/// The state of a feature that a trace does not tell.
 const NOT_KNOWN: &str = "not known";
 
 /// Says which features that change slabs the recorded kernel has, by the names of its caches and its configuration.
@@ -411,7 +412,7 @@ fn events_by_kind(meta: &Meta) -> Vec<(String, u64)> {
     Kind::ALL.iter().zip(counts).map(|(kind, rows)| (kind.name().to_owned(), rows)).collect()
 }
 
-/// Tells whether any event is of a cache: a recording of one call site knows the names of others.
+/// Returns whether any event is of a cache: a recording of one call site knows the names of others.
 fn is_used(cache: &RecordedCache) -> bool {
     let RecordedCache { allocs, frees, implicit_frees, estimated_frees, older_frees, .. } = cache;
     [allocs, frees, implicit_frees, estimated_frees, older_frees].iter().any(|count| **count > 0)

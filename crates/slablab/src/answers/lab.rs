@@ -21,7 +21,7 @@ const LINE_CHARS: usize = 78;
 pub(crate) struct ExperimentsAnswer {
     experiments: Vec<ExperimentEntry>,
     presets: Vec<PresetEntry>,
-    /// The one that was asked for, and nothing else
+    /// The requested one, and nothing else
     #[serde(skip)]
     only: Option<String>,
 }
@@ -39,7 +39,7 @@ struct ExperimentEntry {
 #[derive(Debug, Serialize, JsonSchema)]
 struct ParameterEntry {
     name: &'static str,
-    /// Which values there are: `N,...`
+    /// The values that it takes: `N,...`
     values: String,
     /// "" where there is none
     default: &'static str,
@@ -207,7 +207,7 @@ impl Answer for ExperimentsAnswer {
     }
 }
 
-/// Returns text in lines that are set in by so many blanks.
+/// Returns text in lines that are indented by this many blanks.
 fn indented(text: &str, blanks: usize) -> Vec<String> {
     let mut lines = vec![" ".repeat(blanks)];
     for word in text.split(' ') {

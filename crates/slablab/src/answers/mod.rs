@@ -1,4 +1,4 @@
-//! Answers: one file a noun makes the document of a result.
+//! Answers: one file for each noun makes the document of a result.
 //!
 //! # How it works
 //! A command in `cmd` parses its options, calls a library crate, and hands the result to [`give`](crate::output::give) as
@@ -7,7 +7,8 @@
 //! `--show` prints them. A column has one heading and one unit in all of them.
 //!
 //! # To add one
-//! One file here with a type that implements `Answer`, and a line in the list of schemas of `cmd/generate`.
+//! To add one, write a file here with a type that implements `Answer`, and add a line to the list of
+//! schemas of `cmd/generate`.
 
 pub(crate) mod advise;
 pub(crate) mod classes;

@@ -1,9 +1,9 @@
-//! A patch that nearly applies: what giving a call site a cache of its own looks like in C.
+//! A patch that nearly applies: the C code that gives a call site a cache of its own.
 //!
 //! # How it works
 //! The trace knows the function, the sizes, the gfp flags and the functions that free the objects; debug information knows
-//! the file and the line, BTF the type. What none of them knows (the names of variables, where the file's init function
-//! is) the text leaves in plain words to whoever knows the file.
+//! the file and the line, BTF the type. Facts that none of them has (the names of variables, the place of the file's init
+//! function) are left in plain words to readers who know the file.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(crate) struct PatchAnswer {
     pub(crate) patch: String,
     #[serde(flatten)]
     pub(crate) calls: Calls,
-    /// Other call sites that were asked for, too
+    /// Other call sites that were requested, too
     #[serde(skip)]
     pub(crate) others: Vec<String>,
 }
@@ -58,7 +58,7 @@ impl Answer for PatchAnswer {
     }
 }
 
-/// What is known of the code that a patch changes.
+/// The facts about the code that a patch changes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PatchFacts<'a> {
     /// The trace's file
@@ -101,7 +101,7 @@ fn clean(name: &mut String) {
     *name = printable(name).into_owned();
 }
 
-/// So many structures, or functions that free, are named.
+/// The number of structures, or of functions that free, that are named.
 const NAMED_MAX: usize = 5;
 
 /// Returns the text of a patch for advice on a call site; `None` for advice on a size class.
@@ -142,7 +142,7 @@ impl Skeleton<'_> {
         self.facts.types.as_ref()?.first().filter(|first| first.link != Link::Size)
     }
 
-    /// Says why, and what is known of the code.
+    /// Returns the reason for the patch, and the facts about the code.
     fn head(&self) -> String {
         let Advice { subject, object_bytes, class_bytes, live_peak, profile, .. } = self.advice;
         let leak = caveat(self.advice).filter(|_| self.advice.worth == Worth::MayLeak);

@@ -104,7 +104,7 @@ pub(crate) fn why_not_tried(why: NotTried) -> &'static str {
         NotTried::FreesUnseen => "the frees of more than 10 % of its objects were not seen",
         NotTried::Own => "what it allocates is the allocator's own",
         NotTried::Payload => "it allocates the data of network packets",
-        NotTried::ManySizes => "it asks for many sizes, which no one cache serves",
+        NotTried::ManySizes => "it asks for many sizes, which one cache cannot serve",
         NotTried::Untried => "others promise more than it, and no more can be tried in one pass",
     }
 }
@@ -218,8 +218,8 @@ pub(crate) mod tests {
         assert!(said.ends_with("which cost 64.0 KiB to save 1.56 KiB."), "{said}");
     }
 
-    /// 130 objects, 96 % of them of 40 B, were "130 objects of 1032 B in kmalloc-2048", and a cache "costs 57 KiB to save
-    /// 129 KiB".
+    /// 130 objects, 96 % of them of 40 B, used to be "130 objects of 1032 B in kmalloc-2048", and a cache "costs 57 KiB
+    /// to save 129 KiB".
     #[test]
     fn objects_of_several_sizes_are_not_all_as_large_as_the_largest() {
         let size = |bytes, allocs| SizeCount { bytes, allocs };
@@ -252,7 +252,7 @@ pub(crate) mod tests {
         );
     }
 
-    /// 326 cache lines lay "in 6 pages" of a machine whose pages have 16 KiB.
+    /// 326 cache lines used to lie "in 6 pages" of a machine whose pages have 16 KiB.
     #[test]
     fn pages_of_a_walk_are_said_to_have_4_kib() {
         let layout = |lines_per_walk, pages_per_walk| Layout {
@@ -269,7 +269,7 @@ pub(crate) mod tests {
         );
     }
 
-    /// "8.0 KiB saved" was said of objects of which none was ever freed.
+    /// "8.0 KiB saved" used to be said of objects that were never freed.
     #[test]
     fn a_site_that_may_leak_is_no_saving() {
         let leak = Advice { worth: Worth::MayLeak, ..advice(5_000, 8192) };

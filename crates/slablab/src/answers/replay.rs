@@ -113,7 +113,8 @@ impl ReplayAnswer {
     }
 }
 
-/// Says who held least at its peak. Who failed allocations holds little for that reason, and is left out.
+/// Returns who held least at its peak. An allocator that failed allocations holds little for that reason,
+/// and is left out.
 fn least_held(allocators: &[Allocator]) -> Option<String> {
     let held = |a: &Allocator| a.held_bytes.peak;
     let complete: Vec<_> = allocators.iter().filter(|a| a.failed == 0).collect();
@@ -196,7 +197,7 @@ fn plot(allocators: &[Allocator]) -> Item {
     memory_over_time(how, held.chain(requested))
 }
 
-/// Returns the table of bytes, fragmentation and locks: a row an allocator.
+/// Returns the table of bytes, fragmentation and locks, with a row for each allocator.
 fn memory(allocators: &[Allocator]) -> Item {
     let first = allocators.first().map_or(0, |a| a.held_bytes.peak);
     let failing = allocators.iter().any(|a| a.failed > 0);
@@ -450,7 +451,8 @@ fn caches(allocators: &[Allocator]) -> Item {
         })
         .on_page(),
         field::cell("used at end", "used_share_end", |(_, c)| {
-            // Summed over kernels whose objects have other sizes: what is in use is not known.
+            // The row sums kernels whose objects have different sizes, so the share in use is not
+            // known.
             match c.objects_per_slab {
                 0 => Cell::Missing,
                 _ => Cell::share(c.objects_end * c.slab_size_bytes, c.held_bytes_end),
@@ -461,7 +463,7 @@ fn caches(allocators: &[Allocator]) -> Item {
     Item::table("Caches", how, Table::of(&rows, fields))
 }
 
-/// Returns every number of every allocator, one a line.
+/// Returns every number of every allocator, one on each line.
 fn totals(allocators: &[Allocator]) -> Table {
     let of = |a| metrics(a).into_iter().map(move |(metric, value)| (a, metric, value));
     let rows: Vec<(&Allocator, String, Cell)> = allocators.iter().flat_map(of).collect();

@@ -1,11 +1,11 @@
-//! A script of shell that sets what is advised at run time, and can undo it.
+//! A shell script that makes the advised settings at run time, and can undo them.
 
 use slablab_host::{printable, shell};
 use slablab_replay::Answer;
 
 /// Returns the script for a setting of a kernel of this release, which the load of the trace in `file` was recorded on.
 pub(crate) fn script(answer: Option<&Answer>, release: &str, file: &str) -> String {
-    // What ends a line would end the comment, too, and root will run the rest.
+    // A line end in it would end the comment, too, and root will run the rest.
     let kernel = if release.is_empty() { "an unnamed kernel".into() } else { printable(release) };
     let file = printable(file);
     let mut text = format!(

@@ -23,7 +23,7 @@ impl Sources {
     ///
     /// # Errors
     ///
-    /// When the vmlinux that was named cannot be used; of one that was not named, the page says so.
+    /// If the vmlinux that was named cannot be used; of one that was not named, the page says so.
     pub(crate) fn look_up(
         named: Option<&Path>,
         trace: &Path,

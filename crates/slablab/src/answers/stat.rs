@@ -36,7 +36,7 @@ pub(crate) struct StatAnswer {
 pub(crate) enum StatView {
     /// Our own table, of the traces in this file
     Own { file: String, trace: Box<TraceFacts>, order: SiteOrder },
-    /// The text of `perf kmem stat`, with at most so many call sites
+    /// The text of `perf kmem stat`, with at most this many call sites
     Perf { lines: Option<usize> },
 }
 
@@ -45,7 +45,7 @@ pub(crate) enum StatView {
 pub(crate) enum SiteOrder {
     /// Those first that keep most at the end
     Live,
-    /// As they were sorted
+    /// In the order of `--sort`
     Asked,
 }
 
@@ -55,7 +55,8 @@ pub(crate) struct StatLine {
     #[serde(flatten)]
     pub(crate) stat: SiteStat,
     pub(crate) frag_percent: f64,
-    /// Where not all objects were recorded: between what lies what all of them allocated; `null` where too few tell
+    /// An interval, where not all objects were recorded, that contains what all of them allocated; `null` where too
+    /// few tell
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) bytes_alloc_interval: Option<Option<(u64, u64)>>,
 }
@@ -89,7 +90,7 @@ impl StatAnswer {
         }
     }
 
-    /// Makes of the numbers of a portion of the objects those of all.
+    /// Turns the numbers of a portion of the objects into those of all.
     #[must_use]
     pub(crate) fn of_all(mut self, portion: &Recorded) -> Self {
         let times = u64::from(portion.one_in);
@@ -158,7 +159,7 @@ impl Answer for StatAnswer {
     }
 }
 
-/// What the columns of the table are.
+/// The meaning of the table's columns.
 const HOW: &str = "Not freed: what was allocated in the trace and was alive at its end. Waste: bytes allocated and not \
                    requested, of all allocations.";
 

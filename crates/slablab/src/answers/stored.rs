@@ -1,6 +1,7 @@
 //! Stored results of any kind: what `slablab report RESULT...` reads.
 //!
-//! How it works: a folder is a run of the lab; a JSON file says by its schema what it is.
+//! # How it works
+//! A folder is a run of the lab; the schema of a JSON file tells what it is.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +19,7 @@ use crate::output::Answer;
 
 /// The schema of `slablab replay --format json` that can be read.
 const REPLAY: &str = "slablab.replay/1";
-/// How a Parquet file begins, which a trace is.
+/// The beginning of a Parquet file, which a trace is.
 const PARQUET: &[u8] = b"PAR1";
 
 /// Makes the document of a result folder, a JSON result, or a file of folded stacks (`*.folded`).
@@ -45,7 +46,7 @@ pub(crate) fn document(place: &Path) -> Result<Document> {
         )));
     }
     let text = String::from_utf8(bytes).map_err(|_| {
-        unreadable("is no text; give the output of 'slablab replay --format json'".to_owned())
+        unreadable("is not a text; give the output of 'slablab replay --format json'".to_owned())
     })?;
     if text.trim().is_empty() {
         return Err(unreadable("is empty".to_owned()));

@@ -1,5 +1,5 @@
-//! What every answer about traces says of the traces, of allocators that ran out of memory, and of bytes over time, over
-//! hosts and by call site.
+//! What every answer about traces tells about the traces, about allocators that ran out of memory, and about bytes over
+//! time, over hosts and by call site.
 
 use slablab_replay::{
     Allocator, Fleet, HOSTS_FOR_INTERVAL, OverHosts, Replay, Sample, Site, TraceFacts,
@@ -249,7 +249,8 @@ mod tests {
         assert_eq!(of(&["6.1 x86_64", "6.1 x86_64 01"]), "1 kernel, or more builds of one");
     }
 
-    /// "slub failed 2 allocations" stood there twice, and nothing said which of them was with the change.
+    /// "slub failed 2 allocations" used to stand there twice, and nothing told which of them was with the
+    /// change.
     #[test]
     fn a_change_says_once_what_failed_alike_and_else_which_failed() {
         let failed =

@@ -185,7 +185,7 @@ fn percent(outcome: &Outcome, recorded: &Outcome) -> f64 {
     (outcome.locks as f64 / recorded.locks.max(1) as f64 - 1.0) * 100.0
 }
 
-/// Says that: `8.2 % more`.
+/// Returns the same as words: `8.2 % more`.
 fn more(outcome: &Outcome, recorded: &Outcome) -> String {
     let percent = percent(outcome, recorded);
     format!("{:.1} % {}", percent.abs(), if percent < 0.0 { "fewer" } else { "more" })

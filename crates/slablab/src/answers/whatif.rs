@@ -36,10 +36,10 @@ pub(crate) struct WhatIfAnswer {
     pub(crate) differences: Vec<Difference>,
     #[serde(flatten)]
     pub(crate) what_if: WhatIf,
-    /// What to know of the traces
+    /// Remarks about the traces
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) remarks: Vec<String>,
-    /// What to know of the changes
+    /// Remarks about the changes
     #[serde(skip)]
     pub(crate) notes: Vec<&'static str>,
     /// Where call sites are in the source, where that was looked up
@@ -191,7 +191,7 @@ enum Read {
     Bytes(fn(&Allocator) -> u64),
     Count(fn(&Allocator) -> u64),
     Share(fn(&Allocator) -> f64),
-    /// What never happened has no share on any path.
+    /// A path that was never taken has no share.
     Path(fn(&Allocator) -> (u64, u64)),
 }
 
@@ -259,7 +259,7 @@ fn totals(what_if: &WhatIf) -> Item {
     Item::table("Memory and paths", how, Table::of_fields(&rows, fields))
 }
 
-/// Returns the numbers that changed, a line each.
+/// Returns the numbers that changed, one on each line.
 fn differences(differences: &[Difference]) -> Table {
     let fields = [
         field::name("allocator", "allocator", |difference: &Difference| &difference.allocator),

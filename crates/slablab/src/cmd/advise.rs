@@ -16,7 +16,7 @@ use crate::cli::OutputArgs;
 use crate::output::give;
 use crate::progress::Progress;
 
-/// Traces of at most so many events are decoded once for all passes: 50 MiB a processor.
+/// Traces of at most this many events are decoded once for all passes: 50 MiB for each processor.
 const EVENTS_DECODED: u64 = 1 << 20;
 
 #[derive(clap::Args, Debug)]

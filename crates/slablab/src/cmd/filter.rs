@@ -1,4 +1,4 @@
-//! The part of a trace that is asked for: by time, CPU, thread, cache or call site of the allocations.
+//! The selected part of a trace: by time, CPU, thread, cache or call site of the allocations.
 //!
 //! An object is kept from its allocation to its free, wherever that is freed, so that nothing seems to leak or to come
 //! from nowhere; only at the borders of `--time` are objects cut, as they are at those of the trace.
@@ -60,7 +60,7 @@ struct Time {
 struct Numbers(Vec<(u32, u32)>);
 
 impl FilterArgs {
-    /// Tells whether everything is kept.
+    /// Returns whether everything is kept.
     pub(crate) fn is_empty(&self) -> bool {
         self.time.is_none()
             && self.cpu.is_none()

@@ -1,6 +1,6 @@
-//! Where results may go: into folders that are there, and not in the place of what they are made of.
+//! Checks where results may go: into folders that exist, and not in the place of their own inputs.
 //!
-//! Looked at before the work begins, which may take hours; a file is the same under any name, link or hard link.
+//! The check comes before the work, which may take hours; a file is the same under any name, link or hard link.
 
 use std::fs::metadata;
 use std::os::unix::fs::MetadataExt;
@@ -14,7 +14,7 @@ pub(crate) fn check_folder(name: &str, path: &Path) -> Result<()> {
     let folder = folder_of(path);
     if !folder.is_dir() {
         bail!(
-            "{}: {name} cannot be written: {} is no folder; make it with mkdir -p",
+            "{}: {name} cannot be written: {} is not a folder; make it with mkdir -p",
             path.display(),
             folder.display()
         );

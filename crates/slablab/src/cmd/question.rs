@@ -1,4 +1,4 @@
-//! What the commands that ask a trace a question share: which trace, on what machine, and where the answer goes.
+//! The options of commands that ask a trace a question: the trace, the machine, and the place of the answer.
 
 use std::path::{Path, PathBuf};
 

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// Ring buffer for each CPU, in KiB or with K, M or G behind it [default: 64M, or less where memory is small]
     #[arg(short = 'm', long, value_name = "SIZE", value_parser = parse_kib)]
     buffer: Option<u32>,
-    /// Stop after so many seconds (without a command: or on Ctrl-C)
+    /// Stop after this many seconds (without a command: or on Ctrl-C)
     #[arg(short, long, value_name = "SECONDS", value_parser = parse_seconds)]
     duration: Option<Duration>,
     /// Keep the last events only, as many as the ring buffers hold: nothing is written before the end

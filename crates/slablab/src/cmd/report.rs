@@ -93,7 +93,8 @@ fn plots(
     Ok(())
 }
 
-/// Makes a file name of a title: lower case, and a dash for whatever is no letter or digit.
+/// Makes a file name from a title: lower case, with a dash for each character that is neither a
+/// letter nor a digit.
 fn file_name(title: &str) -> String {
     let mut name = String::new();
     for c in title.to_lowercase().chars() {

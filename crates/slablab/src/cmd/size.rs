@@ -12,7 +12,7 @@ pub(crate) fn parse_kib(text: &str) -> Result<u32, String> {
 }
 
 fn parse_with_unit(text: &str, bare: u64) -> Result<u64, String> {
-    let error = || format!("{text:?} is no size; sizes look like 512K, 64M or 1.5G");
+    let error = || format!("{text:?} is not a size; sizes look like 512K, 64M or 1.5G");
     let lower = text.trim().to_ascii_lowercase();
     let number = lower.trim_end_matches("ib").trim_end_matches('b');
     let (digits, unit) = match number.chars().last() {

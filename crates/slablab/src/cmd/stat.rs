@@ -206,8 +206,8 @@ fn of_perf_data(path: &Path, args: &Args) -> Result<StatAnswer> {
     Ok(StatAnswer::new(counts, StatView::Perf { lines: args.answer.lines }))
 }
 
-/// Counts by object slot, so that an implicit free is a free, and what is no object (an allocation that failed, a free of
-/// NULL) is none; `progress` is told the rows done so far.
+/// Counts by object slot, so that an implicit free is a free. A failed allocation and a free of NULL are not objects, and
+/// do not count. `progress` gets the rows done so far.
 fn count(reader: &TraceReader, raw_ip: bool, progress: &mut dyn FnMut(u64)) -> Result<PerfCounts> {
     let meta = reader.meta();
     let mut perf = PerfKmem::default().with_whole_sizes();

@@ -77,9 +77,9 @@ fn parse_held_at(text: &str) -> Result<HeldAt, String> {
     }
 }
 
-/// Reads `+10%` or `10%`: so much more than as recorded.
+/// Reads `+10%` or `10%`: this much more than as recorded.
 fn parse_share(text: &str) -> Result<f64, String> {
-    let error = || format!("{text:?} is no share; shares look like +10%");
+    let error = || format!("{text:?} is not a share; shares look like +10%");
     let number = text.trim().trim_start_matches('+').strip_suffix('%').ok_or_else(error)?;
     let percent: f64 = number.trim().parse().map_err(|_| error())?;
     if !(0.0..=100_000.0).contains(&percent) {

@@ -199,7 +199,7 @@ fn of_several(args: &Args, traces: &Traces<'_>) -> Result<WhatIfAnswer> {
     })
 }
 
-/// What becomes of a call site or cache that is named and that a trace lacks.
+/// How a named call site or cache is treated that a trace lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Absent {
     /// It is an error.
@@ -234,7 +234,7 @@ fn begins(meta: &Meta) -> &'static str {
     }
 }
 
-/// Returns the changes as they were asked for, to tell one question from another.
+/// Returns the changes as the user gave them, to tell one question from another.
 fn as_asked(args: &Args) -> String {
     let Args { dedicate, undedicate, per_site, classes, buckets, page_size, .. } = args;
     let Args { max_order, min_objects, merge, align, tunables, .. } = args;
@@ -242,7 +242,7 @@ fn as_asked(args: &Args) -> String {
     format!("{:?}", (caches, classes, buckets, page_size, max_order, min_objects, tunables))
 }
 
-/// Puts together what the options ask for.
+/// Puts the options' changes together.
 fn changes(
     args: &Args,
     allocators: &[BackendKind],
@@ -285,7 +285,7 @@ fn changes(
     Ok(changes)
 }
 
-/// Says why `--no-merge` alone is no change that a trace can answer.
+/// Explains why `--no-merge` alone is not a change that a trace can answer.
 fn no_merge_alone(meta: &Meta) -> String {
     let nothing = "--no-merge changes nothing:";
     match KernelMerging::of(meta) {

@@ -107,7 +107,7 @@ enum Rmmod {
 
 fn parse_seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|s| (0.0..=86_400.0).contains(s));
-    seconds.ok_or_else(|| format!("{text:?} is no number of seconds from 0 to 86400"))
+    seconds.ok_or_else(|| format!("{text:?} is not a number of seconds from 0 to 86400"))
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     }
     let source = args.source.as_deref().expect("clap requires it");
     if let Some(odd) = args.params.iter().find(|p| p.starts_with('=') || p.is_empty()) {
-        bail!("{odd:?} is no parameter; parameters look like name=value");
+        bail!("{odd:?} is not a parameter; parameters look like name=value");
     }
     let dir = TemporaryFolder::new("slablab-insmod-").context("cannot make a temporary folder")?;
     let flavor = if args.asan { Flavor::Asan } else { Flavor::Plain };

@@ -20,7 +20,7 @@ const WORDS: [&str; 3] = ["@DIRECTIVES@", "@RETRIES@", "@RUN@"];
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "A task that is preempted, or whose node fails, is requeued by Slurm; one that fails or is killed requeues\n\
-                        itself, so many times. All go on where they were. Submitting the script again runs what is left.\n\n\
+                        itself, this many times. All go on where they were. Submitting the script again runs what is left.\n\n\
                         Examples:\n  \
                         slablab lab sbatch plan/ && sbatch plan/sweep.sbatch\n  \
                         slablab lab sbatch --print-template > site.sbatch   # add partition, modules, container\n  \

@@ -1,6 +1,7 @@
 //! `slablab top`: what the kernel's slabs do now, by call site or by cache.
 //!
-//! How it works: a thread looks at the kernel once an interval ([`slablab_trace::Live`]) and sends what it saw; this one
+//! # How it works
+//! A thread looks at the kernel once an interval ([`slablab_trace::Live`]) and sends what it saw; this one
 //! waits for keys and draws ([`screen`]). [`view`] is what is shown: which rows, in which order.
 
 mod screen;
@@ -43,7 +44,7 @@ pub(crate) struct Args {
     /// Only rows whose names have this in them
     #[arg(long, value_name = "TEXT", default_value = "")]
     filter: String,
-    /// Look once in so many seconds
+    /// Look once every this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = parse_interval)]
     interval: f64,
     /// Percent of the time in which the kmem events are on; 0 for never

@@ -1,6 +1,7 @@
 //! The terminal: raw while `top` runs, and as it was when it ends, whatever ends it.
 //!
-//! How it works: [`lines`] makes text of a frame for a terminal of any size, from [`WIDTH_MIN`] by [`HEIGHT_MIN`] up;
+//! # How it works
+//! [`lines`] makes text of a frame for a terminal of any size, from [`WIDTH_MIN`] by [`HEIGHT_MIN`] up;
 //! columns that have no room are left out, the one sorted by last. Each drawing writes every line over the old one,
 //! so that nothing flickers.
 
@@ -38,16 +39,16 @@ const PLACE_WIDTH: usize = 26;
 const NAME_WIDTH_MIN: usize = 18;
 const NAME_WIDTH_WANTED: usize = 40;
 
-/// Lines that are no rows: title, heading, foot.
+/// Lines other than rows: title, heading, foot.
 const OTHER_LINES: usize = 3;
 
 const KEYS: &str =
     "Tab sites/caches  < > sort  r reverse  / filter  p pause  arrows scroll  ? keys  q quit";
 
-/// Shows the view until somebody ends it.
+/// Shows the view until the user ends it.
 pub(super) fn run(live: Live, view: View, interval: Duration, stop: &Interrupt) -> Result<()> {
     if !stdout().is_terminal() {
-        bail!("standard output is no terminal: add --once for one table");
+        bail!("standard output is not a terminal: add --once for one table");
     }
     let (sender, frames) = sync_channel(1);
     let sources = live.sources();
@@ -64,7 +65,7 @@ pub(super) fn run(live: Live, view: View, interval: Duration, stop: &Interrupt) 
         });
         let shown = show(&mut Shown::new(view, sources), &frames, stop);
         stop.set();
-        // A thread that waits to send ends when nobody receives.
+        // A thread that waits to send ends when its receiver is gone.
         drop(frames);
         looking.join().expect("looking does not panic");
         shown
@@ -134,7 +135,7 @@ impl Drop for Screen {
     }
 }
 
-/// What a key asks for.
+/// The action of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {
     GoOn,
@@ -397,7 +398,7 @@ fn cut(text: &str, width: usize) -> String {
     text.trim_end().chars().take(width).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// As [`cut`], and padded to it.
+/// Cuts as [`cut`] does, and pads the result.
 fn fitted(text: &str, width: usize) -> String {
     format!("{:<width$}", cut(text, width))
 }

@@ -1,4 +1,4 @@
-//! What of a frame is shown: rows of call sites or of caches, those whose names fit, in the order asked for.
+//! The visible part of a frame: rows of call sites or of caches whose names fit, in the chosen order.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use slablab_trace::{LiveFrame, LiveRow};
 
 use crate::output::Cell;
 
-/// What a row is of.
+/// The subject of a row.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 // Comments of its variants would stand in `--help`, which lists them in one line.
@@ -51,7 +51,7 @@ impl By {
         }
     }
 
-    /// Returns by what rows are sorted unless somebody asks for another column.
+    /// Returns the column by which rows are sorted by default.
     pub(crate) fn usual_sort(self) -> SortBy {
         self.numbers()[0]
     }
@@ -65,7 +65,7 @@ pub(crate) enum SortBy {
     Frees,
     // Bytes given a second.
     Given,
-    // Share of the bytes given that were not asked for.
+    // Share of the bytes given that were not requested.
     Waste,
     // Live bytes.
     Live,
@@ -233,7 +233,7 @@ mod tests {
         view.rows(&frame).iter().map(|row| row.name.clone()).collect()
     }
 
-    /// Nothing knows by how much a call site grows where no allocinfo is: the order was that of the alphabet.
+    /// Without allocinfo the growth of a call site is not known: the order used to be that of the alphabet.
     #[test]
     fn a_column_without_values_falls_back_to_the_usual_one() {
         assert_eq!(names(&View::new(By::Site, Some(SortBy::Growth), "")), ["b", "a", "ab"]);

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use super::inputs::{self, Damaged};
 
-/// Further traces, and what is kept of each.
+/// Further traces, and the folder for their results.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ManyArgs {
     /// Further traces, folders and patterns, to be added up
@@ -19,7 +19,7 @@ pub(crate) struct ManyArgs {
     damaged: DamagedArgs,
 }
 
-/// What becomes of traces that cannot be read.
+/// How traces that cannot be read are treated.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DamagedArgs {
     /// Go on without traces that are damaged, and name them
@@ -38,7 +38,7 @@ impl DamagedArgs {
 #[derive(Debug, Clone)]
 pub(crate) struct Many<'a> {
     pub(crate) paths: Vec<&'a Path>,
-    /// Where what came of each is kept
+    /// The folder for the result of each trace
     pub(crate) resume: Option<&'a Path>,
     pub(crate) damaged: Damaged,
 }
@@ -50,7 +50,7 @@ impl ManyArgs {
         [first].into_iter().chain(further).collect()
     }
 
-    /// Returns the traces, of which `first` is one; `None` where that is the only one.
+    /// Returns the traces, with `first` among them; `None` where that is the only one.
     pub(crate) fn with<'a>(&'a self, first: &'a Path) -> Result<Option<Many<'a>>> {
         let paths = self.all(first);
         let resume = self.resume.as_deref();
@@ -65,10 +65,10 @@ impl ManyArgs {
     }
 }
 
-/// What takes a part of a trace.
+/// The options that select a part of a trace.
 pub(crate) const FILTERS: &str = "--time, --cpu, --pid, --comm, --cache or --site";
 
-/// Refuses options that several traces have no answer to: each with whether it is given.
+/// Refuses options that have no meaning for several traces: each with whether it is given.
 pub(crate) fn refuse(options: &[(&str, bool)]) -> Result<()> {
     match options.iter().find(|(_, given)| *given) {
         Some((FILTERS, _)) => {

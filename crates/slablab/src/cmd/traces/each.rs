@@ -1,8 +1,8 @@
-//! The same question to each of several traces: as many at once as there are processors.
+//! Asks the same question of each of several traces: as many at once as there are processors.
 //!
 //! # How it works
-//! Memory is needed for as many traces as are being replayed, and for the sum. With `--resume FOLDER` what came of each
-//! trace is kept there, under the identity of the trace and of the question, and taken from there the next time.
+//! Memory is needed for as many traces as are being replayed, and for the sum. With `--resume FOLDER` the result of
+//! each trace is kept there, under the identity of the trace and of the question, and taken from there the next time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,24 +18,24 @@ use super::inputs::Input;
 use super::parallel;
 use crate::progress::Progress;
 
-/// What is asked of every trace.
+/// The question to every trace.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Question<'a> {
-    /// The schema of what is kept of a trace
+    /// The schema of a trace's stored result
     pub(crate) schema: &'static str,
-    /// All that the answer depends on, but the trace
+    /// Everything that the answer depends on, except the trace
     pub(crate) asked: Vec<String>,
-    /// Where what came of each trace is kept
+    /// The folder for the result of each trace
     pub(crate) resume: Option<&'a Path>,
-    /// What is being done, in a word
+    /// The work, in one word
     pub(crate) doing: &'static str,
-    /// How often the rows of a trace are gone through
+    /// How often the rows of a trace are read
     pub(crate) passes: u64,
-    /// A trace of at most so many events is decoded once for all passes
+    /// A trace of at most this many events is decoded once for all passes
     pub(crate) events_decoded: u64,
 }
 
-/// What is kept of a trace.
+/// The stored result of a trace.
 #[derive(Serialize, Deserialize)]
 struct Kept<T> {
     schema: String,
@@ -44,8 +44,8 @@ struct Kept<T> {
     answer: T,
 }
 
-/// Asks each of `traces`: `answer` is told where to say how many rows are done, `take` gets what came of each, in the
-/// order in which they are ready.
+/// Asks each of `traces`: `answer` gets a function that reports the rows done, `take` gets each result, in the order
+/// in which they are ready.
 pub(super) fn each<T: Serialize + DeserializeOwned>(
     traces: &[Input],
     question: &Question<'_>,
@@ -67,7 +67,7 @@ pub(super) fn each<T: Serialize + DeserializeOwned>(
     })
 }
 
-/// Asks one trace, or takes what was kept of it; `advance` is told of further rows.
+/// Asks one trace, or takes its stored result; `advance` gets the further rows.
 fn of_one<T: Serialize + DeserializeOwned>(
     trace: &Input,
     question: &Question<'_>,
@@ -90,7 +90,7 @@ fn of_one<T: Serialize + DeserializeOwned>(
     let Some(path) = kept else { return Ok(answer) };
     let kept = Kept { schema: question.schema.to_owned(), key: key.clone(), answer };
     write_whole(&path, &serde_json::to_vec(&kept)?, Access::Private)
-        .with_context(|| format!("{}: cannot keep what came of a trace", path.display()))?;
+        .with_context(|| format!("{}: cannot keep the result of a trace", path.display()))?;
     Ok(kept.answer)
 }
 

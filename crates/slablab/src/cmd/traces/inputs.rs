@@ -1,7 +1,8 @@
-//! Which traces are meant: files, folders and patterns become a list, in the order of their names.
+//! The traces that the command line means: files, folders and patterns become a list, in the order
+//! of their names.
 //!
 //! A folder means every `*.parquet` below it. In a pattern, `*` and `?` stand for parts of a name and `**` for any folders.
-//! Of folders named as Hive partitions are, `host=NAME` says whose trace it is.
+//! In folders named as Hive partitions, `host=NAME` names the trace's host.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -27,7 +28,7 @@ pub(crate) struct Input {
     /// The recorded kernel's
     pub(crate) release: String,
     pub(crate) page_bytes: u64,
-    /// One in so many pages was recorded, where not all were
+    /// One in this many pages was recorded, where not all were
     pub(crate) one_in: Option<u32>,
 }
 
@@ -38,7 +39,7 @@ impl Input {
     }
 }
 
-/// What becomes of traces that cannot be read.
+/// How traces that cannot be read are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Damaged {
     /// Nothing is answered, and all of them are named.
@@ -104,7 +105,7 @@ pub(crate) fn find(paths: &[&Path], damaged: Damaged) -> Result<Found> {
         let place =
             file.canonicalize().with_context(|| format!("{}: cannot read", file.display()))?;
         match real.get(&place) {
-            // A link beside its target (latest -> 2026-11-22.parquet) is no second trace.
+            // A link beside its target (latest -> 2026-11-22.parquet) is not a second trace.
             Some(_) if file.is_symlink() => {}
             Some(other) if !other.is_symlink() => {
                 bail!("{} is named twice, also as {}", file.display(), other.display());
@@ -232,7 +233,7 @@ fn folders_below(place: &Path, name: &Path, found: &mut Vec<PathBuf>) -> Result<
 fn look_into(path: &Path, damaged: Damaged) -> Result<Input> {
     let trace = TraceReader::open(path)?;
     match trace.check_sums()? {
-        // Nothing but its rows tells whether an old trace is damaged: a replay stops there, unless it has to go on.
+        // Only its rows tell whether an old trace is damaged: a replay stops there, unless it has to go on.
         Checked::HasNone if damaged == Damaged::Skipped => {
             let mut rows = TraceReader::open(path)?.on_one_thread().batches();
             rows.try_for_each(|batch| batch.map(|_| ()))?;

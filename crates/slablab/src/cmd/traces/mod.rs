@@ -1,9 +1,9 @@
-//! Commands that ask traces a question: which traces are meant, each of them asked, the answers added up.
+//! Commands that ask traces a question: they find the traces, ask each of them, and add the answers up.
 //!
 //! # How it works
 //! [`Traces`] are what the command line names: one trace or recording, or the traces of files, folders and patterns. One
-//! is asked as it is, or the part of it that is selected. Of several as many are asked at once as there are processors,
-//! and what came of each is kept where `--resume` says.
+//! trace is asked as it is, or the part of it that is selected. Of several, as many are asked at once as there are
+//! processors, and each result is kept in the folder of `--resume`.
 
 pub(crate) mod args;
 mod each;
@@ -108,8 +108,8 @@ impl<'a> Traces<'a> {
         self.remarks.clone()
     }
 
-    /// Asks each trace: `answer` is told where to say how many rows are done, `take` gets what came of each, in the order
-    /// in which they are ready.
+    /// Asks each trace: `answer` gets a function that reports the rows done, `take` gets each result, in the order in
+    /// which they are ready.
     ///
     /// # Errors
     ///
