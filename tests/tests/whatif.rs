@@ -534,7 +534,7 @@ fn pages_show_before_and_after() {
         }
     }
     let sentence = refusal(&["advise", trace, "--report", page, "--vmlinux", trace]);
-    assert!(sentence.contains("is no kernel"), "{sentence}");
+    assert!(sentence.contains("is not a kernel"), "{sentence}");
 }
 
 /// The heading used to be "slabs of order 0 at most" although slabs were of order 3.

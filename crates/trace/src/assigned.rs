@@ -1,14 +1,16 @@
-//! The type that a call site allocates, by the recorded kernel's debug information: that of the variable, or of the
-//! member, that the result is assigned to.
+//! The type that a call site allocates, from the recorded kernel's debug information: the type of the variable, or
+//! of the member, to which the result is assigned.
 //!
-//! How it works: a call leaves its result in a register. The debug information of optimised code says for each
-//! variable between which addresses it lies where: a variable of a pointer type that begins to lie in that register where
-//! the call returns has been assigned the result. Where the first instruction behind the call moves the register to
-//! another, or to memory beside a pointer that a variable holds, the variable is looked for there, and the member of what
-//! the pointer points to.
+//! # How it works
+//! A call leaves its result in a register. The debug information of optimised code lists the place of each
+//! variable for ranges of addresses: a variable of a pointer type that begins to lie in that register where the call
+//! returns has been assigned the result. The first instruction behind the call may move the register to another, or to
+//! memory beside a pointer that a variable holds. Then the variable is looked for there, or the member of the structure
+//! that the pointer leads to.
 //!
-//! Invariants: what is not understood (another machine, an instruction of another form, `void *`) has no type; nothing is
-//! guessed from sizes or names.
+//! # Invariants
+//! A result that is not understood (another machine, an instruction of another form, `void *`) has no type;
+//! nothing is guessed from sizes or names.
 //!
 //! Linux counterpart: `CONFIG_DEBUG_INFO_DWARF5`. `CONFIG_DEBUG_INFO_REDUCED` leaves out both variables' places and types.
 
@@ -41,14 +43,15 @@ pub(crate) struct Sections {
 }
 
 impl Sections {
-    /// Reads the kernel in `path`; `None` when its debug information says nothing of variables' places.
+    /// Reads the kernel in `path`; `None` when its debug information does not tell the places of
+    /// variables.
     pub(crate) fn read(path: &Path) -> Option<Self> {
         let cache = ReadCache::new(File::open(path).ok()?);
         let object = object::File::parse(&cache).ok()?;
         let endian =
             if object.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
         let data = |name: &str| object.section_by_name(name).and_then(|s| s.data().ok());
-        // That of DWARF 5, and that of those before.
+        // The first is that of DWARF 5, the other that of earlier versions.
         let lists = [".debug_loclists", ".debug_loc"];
         if lists.iter().all(|name| data(name).unwrap_or_default().is_empty()) {
             return None;
@@ -66,7 +69,7 @@ pub(crate) struct Assigned<'data> {
 }
 
 impl<'data> Assigned<'data> {
-    /// Begins to look at what was read; `None` when it makes no sense.
+    /// Begins to look at the sections; `None` when they make no sense.
     pub(crate) fn new(sections: &'data Sections) -> Option<Self> {
         let dwarf = sections.sections.borrow(|data| EndianSlice::new(data, sections.endian));
         Some(Self { context: Context::from_dwarf(dwarf).ok()? })
@@ -78,7 +81,8 @@ impl<'data> Assigned<'data> {
         let function = Function { dwarf: found.dwarf, unit: found.unit, address };
         let variables = function.variables().unwrap_or_default();
         let of = |register: u16, at: u64| {
-            // The innermost scope is the last; what it only passes on as void * says nothing.
+            // The innermost scope is the last; a variable that it only passes on as void * tells
+            // nothing.
             let here = variables.iter().rev().filter(move |v| v.lies_in(register, at));
             here.map(|variable| variable.type_at)
         };
@@ -268,7 +272,8 @@ impl<'data> Function<'_, 'data> {
         None
     }
 
-    /// Returns the name of a type: `struct file`, `char`, `char *`; `None` for `void` and what has no name.
+    /// Returns the name of a type: `struct file`, `char`, `char *`; `None` for `void` and for types without
+    /// a name.
     fn name(&self, at: UnitOffset) -> Option<String> {
         let entry = self.unit.entry(at).ok()?;
         let keyword = match entry.tag() {

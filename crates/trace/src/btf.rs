@@ -1,11 +1,13 @@
 //! Types of the recorded kernel by its BTF: which structure a call site may allocate.
 //!
-//! How it works: a recording says the function and the size. BTF says what the function returns and takes, and what
-//! the structures have as members. A structure of the very size that the function returns is most likely the one; then
-//! one that it takes, then one that a member of those points to, and last any other of that size, those first whose
-//! names share words with the function's.
+//! # How it works
+//! A recording tells the function and the size. BTF tells what the function returns and takes, and the
+//! members of structures. A structure of exactly that size that the function returns is most likely the one. Then
+//! comes one that it takes, then one that a member of those points to. Any other of that size comes last, those first
+//! whose names share words with the function's.
 //!
-//! Invariants: any bytes make sense: an offset beyond the sections or an unknown kind ends the reading with `None`.
+//! # Invariants
+//! Any bytes make sense: an offset beyond the sections or an unknown kind ends the reading with `None`.
 //!
 //! Linux counterpart: `include/uapi/linux/btf.h` and `Documentation/bpf/btf.rst` @ 6.18. Only what types are made of is
 //! read: declarations of data, tags and lines are skipped. Modules' own BTF is not read.
@@ -105,7 +107,7 @@ impl Btf {
         Self::parse(object.section_by_name(".BTF")?.data().ok()?)
     }
 
-    /// Reads BTF; `None` if the bytes are none, or of a kind that is not known.
+    /// Reads BTF; `None` if the bytes are not BTF, or have an unknown kind.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let header = Words(bytes);

@@ -1,5 +1,5 @@
-//! What a slab cache can be called, as others recorded it: a name becomes part of a path under `/sys/kernel/slab`, which
-//! root may write to.
+//! The names that a slab cache can have in a recording: a name becomes part of a path under `/sys/kernel/slab`, to which
+//! root may write.
 //!
 //! Linux counterpart: `sysfs_slab_add()` in `mm/slub.c`, which gives the directory its cache's name, and
 //! `kobject_set_name_vargs()` in `lib/kobject.c` @ 6.12, which puts `!` for each `/` of it.

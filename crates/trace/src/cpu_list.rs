@@ -17,7 +17,7 @@ pub fn cpu_nodes() -> impl Iterator<Item = (u32, u32)> {
     })
 }
 
-/// Returns the numbers of a list; what is no number is passed over.
+/// Returns the numbers of a list; words that are not numbers are passed over.
 pub(crate) fn parse(text: &str) -> Vec<u32> {
     let mut numbers = Vec::new();
     for range in text.trim().split(',') {

@@ -1,4 +1,4 @@
-//! What can go wrong with a trace: one enum, each variant saying which file, where in it, and what to do.
+//! The errors of traces: one enum, in which each variant tells the file, the place in it, and the remedy.
 
 use std::path::{Path, PathBuf};
 

@@ -20,7 +20,7 @@ pub enum Kind {
     /// batches and lost events leave none): the importer puts this row right before that allocation.
     ImplicitFree = 4,
     /// The recorded kernel had fewer objects of the cache in use than the events tell, so that one was freed unseen:
-    /// the oldest of which no free is seen, or, without an object, one that is older than the trace.
+    /// the oldest without a visible free, or, without an object, one that is older than the trace.
     EstimatedFree = 5,
 }
 
@@ -48,12 +48,12 @@ impl Kind {
         Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Tells whether an object begins to live here.
+    /// Returns whether an object begins to live here.
     pub const fn is_alloc(self) -> bool {
         matches!(self, Kind::Kmalloc | Kind::KmemCacheAlloc)
     }
 
-    /// Tells whether an object ceases to live here.
+    /// Returns whether an object ceases to live here.
     pub const fn is_free(self) -> bool {
         !self.is_alloc()
     }
@@ -152,7 +152,7 @@ impl Batch {
         self.kind.len()
     }
 
-    /// Tells whether there are no rows.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.kind.is_empty()
     }
@@ -226,14 +226,14 @@ impl RawEvent {
         node: -1,
     };
 
-    /// Tells whether it gave or took memory: not an allocation that failed or of no bytes, nor a free of what these give.
+    /// Returns whether it gave or took memory: not an allocation that failed or of no bytes, nor a free of what these give.
     #[inline]
     pub(crate) fn has_object(&self) -> bool {
         let has_address = self.ptr != 0 && self.ptr != ZERO_SIZE_PTR;
         has_address && (self.bytes_req > 0 || !self.kind.is_alloc())
     }
 
-    /// Says why it cannot have happened on a machine of so many CPUs.
+    /// Returns why it cannot have happened on a machine of `cpus` CPUs.
     pub(crate) fn beyond_linux(&self, cpus: u32) -> Option<&'static str> {
         if self.cpu >= cpus {
             return Some("CPU number beyond the machine");

@@ -1,9 +1,10 @@
-//! A file to be read that may be a pipe: it is opened once and no byte of it is lost.
+//! An input file that may be a pipe: it is opened once, and no byte of it is lost.
 //!
-//! How it works: the first bytes are read into memory, where the format is found out; whoever reads on gets
-//! them again, and the rest behind them. What gzip or zstd compressed is unpacked on the way, found out by how it
-//! begins. A format that is not read from front to end (Parquet, `trace.dat`, a `perf.data` that is no pipe's) needs a
-//! file: what comes through a pipe or is compressed is copied to a nameless one first.
+//! # How it works
+//! The first bytes are read into memory, where the format is found out; the reader then gets them again,
+//! and the rest behind them. Content that gzip or zstd compressed is recognised by its beginning and unpacked on the
+//! way. Formats that are not read from front to end need a file: Parquet, `trace.dat`, a `perf.data` that was not made
+//! for a pipe. Input from a pipe, or compressed, is first copied to a nameless one.
 
 use std::fs::File;
 use std::io::{BufReader, Cursor, ErrorKind, Read, Seek, Write};
@@ -52,7 +53,7 @@ impl Input {
     /// Opens the file at `path`; `-` is standard input.
     ///
     /// # Errors
-    /// When it cannot be read, is empty, or is a directory.
+    /// If it cannot be read, is empty, or is a directory.
     pub fn open(path: impl AsRef<Path>) -> Result<Input, Error> {
         let path = path.as_ref();
         let (path, file) = if path == Path::new(STDIN) {
@@ -97,7 +98,7 @@ impl Input {
         &self.path
     }
 
-    /// Tells whether it is a Parquet file, as traces are.
+    /// Returns whether it is a Parquet file, as traces are.
     pub fn is_parquet(&self) -> bool {
         self.head.starts_with(PARQUET_MAGIC)
     }
@@ -129,10 +130,11 @@ impl Input {
         }
     }
 
-    /// Returns the whole text, of at most `bytes_max`; bytes that are no UTF-8 become U+FFFD.
+    /// Returns the whole text, of at most `bytes_max`; bytes that are not valid UTF-8 become
+    /// U+FFFD.
     ///
     /// # Errors
-    /// When it cannot be read or is longer.
+    /// If it cannot be read or is longer.
     pub(crate) fn into_text(self, bytes_max: u64) -> Result<String, Error> {
         let path = self.path.clone();
         let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! What kmalloc's caches of the recorded kernel are, by the names that it gave them.
+//! The kmalloc caches of the recorded kernel, recognised by their names.
 //!
 //! # How it works
 //! A kernel that keeps call sites apart has copies of each cache of the normal type: `kmalloc-rnd-01-64` to
@@ -167,7 +167,8 @@ mod tests {
         assert!(none.types.is_empty() && none.copies == 1);
     }
 
-    /// A kernel with `CONFIG_KMALLOC_PARTITION_CACHES` was compared with `kmalloc-64` alone: 17,359 frees were invented.
+    /// A kernel with `CONFIG_KMALLOC_PARTITION_CACHES` used to be compared with `kmalloc-64` alone: 17,359 frees were
+    /// invented.
     #[test]
     fn copies_of_a_cache_are_counted_together() {
         let mut samples = Samples::default();

@@ -5,7 +5,8 @@
 //! [`Batch`]es, some thousand rows at a time, so that its length does not matter. [`load()`] reads a
 //! recording as if it had been imported.
 //!
-//! How it works: a [`Source`] (one per format) gives [`RawEvent`]s with pointers; the importer gives
+//! # How it works
+//! A [`Source`] (one per format) gives [`RawEvent`]s with pointers; the importer gives
 //! every pointer a dense slot number, infers what the recorded kernel did not say, and counts in
 //! [`Quality`] all that it could not place.
 

@@ -308,7 +308,8 @@ impl SlabSnapshot {
 pub struct Quality {
     /// Events that happened and were lost before they could be stored, per CPU (entry 0 = CPU 0).
     pub lost: Vec<u64>,
-    /// Gaps of which the recording does not say how many events they had; each counts one among those lost.
+    /// Gaps for which the recording does not tell how many events they had; each counts one among those
+    /// lost.
     #[serde(skip_serializing_if = "is_zero")]
     pub gaps_uncounted: u64,
     /// Implicit frees inserted.
@@ -354,7 +355,7 @@ impl Quality {
         self.skip_many(reason, 1, place);
     }
 
-    /// Counts so many of them.
+    /// Counts this many of them.
     pub(crate) fn skip_many(&mut self, reason: &str, count: u64, place: impl FnOnce() -> String) {
         match self.skipped.iter_mut().find(|s| s.reason == reason) {
             Some(known) => known.count += count,

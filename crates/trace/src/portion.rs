@@ -1,14 +1,15 @@
-//! A portion of a kernel's objects, chosen by address, and what it says of all.
+//! A portion of a kernel's objects, chosen by address, and conclusions from it about all of them.
 //!
-//! How it works: an object is recorded if some bits of the number of its page have values that are drawn for each
+//! # How it works
+//! An object is recorded if some bits of the number of its page have values that are drawn for each
 //! recording, so that its allocation and its free are both kept or both dropped. That is one or two tests in the kernel's
 //! own event filter; a hash of the address, which would spread better, takes eight there and cost hackbench a tenth more.
 //! Objects of a slab share pages, and pages of a slab come together, so the unit that is drawn is taken to be a block of
 //! 32 KiB: the squares of what each call site allocated in each block give the variance (Horvitz and Thompson's estimate).
 //!
-//! Differences: addresses that stay hot (a few pages of `names_cache`) are in the portion or not, which no interval shows;
-//! where the bytes of a call site come from too few blocks, there is none. A workload that gets the same few pages again
-//! and again (short connections one by one) has intervals for hardly any of its bytes.
+//! Differences: addresses that stay hot (a few pages of `names_cache`) are in the portion or not, which no interval shows.
+//! Where the bytes of a call site come from too few blocks, there is no interval. A workload that gets the same few pages
+//! again and again (short connections one by one) has intervals for hardly any of its bytes.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +59,7 @@ impl Portion {
         portion
     }
 
-    /// Tells whether the object at `ptr` is recorded.
+    /// Returns whether the object at `ptr` is recorded.
     pub fn has(&self, ptr: u64) -> bool {
         ptr & self.mask == self.value
     }
@@ -81,7 +82,7 @@ impl Portion {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(default)]
 pub struct Recorded {
-    /// One in so many objects was recorded.
+    /// One in this many objects was recorded.
     pub one_in: u32,
     /// By call site, the sum over blocks of the squares of the bytes allocated there; empty where rows were taken out.
     pub squares: BTreeMap<String, f64>,
@@ -203,7 +204,8 @@ mod tests {
         assert!(held * 100 >= stated * 95, "{held} of {stated}");
     }
 
-    /// Whole recordings of three workloads (`bench/record/pages.py`), of which all 1,120 portions of one in 16 are drawn.
+    /// Whole recordings of three workloads (`bench/record/pages.py`), from which all 1,120 portions of one in 16 are
+    /// drawn.
     #[test]
     fn intervals_of_recordings_hold_in_95_of_100_portions() {
         let recordings = [

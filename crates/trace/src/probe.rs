@@ -1,4 +1,4 @@
-//! What of recording and importing would work here: facts for `slablab doctor`.
+//! Whether recording and importing would work here: facts for `slablab doctor`.
 
 use std::fs::File;
 use std::path::Path;

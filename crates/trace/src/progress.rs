@@ -1,4 +1,4 @@
-//! How far a long work has come, for whoever shows it.
+//! The progress of long work, for code that shows it.
 
 /// How far a long work has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,8 @@
-//! What `/proc/slabinfo` said while a recording ran: objects and slabs of each cache over time.
+//! The numbers of `/proc/slabinfo` while a recording ran: objects and slabs of each cache over
+//! time.
 //!
-//! How it works: a cache's numbers are kept where they changed. With more than [`SAMPLES_MAX`] samples every second
+//! # How it works
+//! A cache's numbers are kept where they changed. With more than [`SAMPLES_MAX`] samples every second
 //! one is given up, so that a long recording stores as much as a short one.
 //!
 //! Free objects in per-CPU lists (CPU slabs, sheaves) count as in use in slabinfo: `objects` is an upper bound of the
@@ -30,7 +32,7 @@ pub struct Samples {
     pub caches: BTreeMap<String, SampledCache>,
 }
 
-/// The numbers of one cache, at those samples at which they were others than before.
+/// The numbers of one cache, at the samples at which they changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SampledCache {
@@ -46,8 +48,8 @@ pub struct SampledCache {
     pub partial_objects: u32,
     /// Slabs that CPUs kept for themselves at the first sample: those they allocated from, and their partial lists.
     pub cpu_slabs: u32,
-    /// Slabs that were kept at the last sample whether they were needed or not: CPUs' own, and of those in nodes' lists at least
-    /// as many as have no object. `None` where nobody asked.
+    /// Slabs that were kept at the last sample whether they were needed or not: CPUs' own, and in nodes' lists at least the
+    /// empty ones. `None` where that was not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept_slabs_end: Option<u32>,
     /// Of those at the first sample the ones in partial lists, by CPU.
@@ -68,13 +70,13 @@ pub struct SampledCache {
     pub frees: u64,
     /// Frees of its objects that were not.
     pub unseen_frees: u64,
-    /// Objects that came after the first sample without an event, at least: what the kernel had in use at the end, and what was
-    /// freed, is so many more than events tell. Allocations in bulk make no event, nor do those of a process that the
-    /// kernel hides from tracers.
+    /// Objects that came after the first sample without an event, at least. The kernel's objects in use at the end, and the
+    /// freed ones, exceed those that events tell of by this number. Allocations in bulk make no event, nor do those of a
+    /// process that the kernel hides from tracers.
     #[serde(skip_serializing_if = "is_zero")]
     pub came_unseen: u64,
-    /// Objects alive at the end as far as events and samples tell, and of these the ones of which that is a guess: nothing tells
-    /// how they end, and others of which nothing did were ended, as the kernel had fewer.
+    /// Objects alive at the end as far as events and samples tell, and how many of them are a guess. Nothing tells how these
+    /// end, and others like them were ended because the kernel had fewer.
     #[serde(skip_serializing_if = "is_zero")]
     pub living: u64,
     /// See `living`.
@@ -88,14 +90,14 @@ pub struct SampledCache {
     pub slabs: Vec<u32>,
 }
 
-/// Tells whether a field is left out, which traces without it never had.
+/// Returns whether a field is left out, which traces without it never had.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 pub(crate) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
 impl Samples {
-    /// Tells whether nothing was sampled.
+    /// Returns whether nothing was sampled.
     pub fn is_empty(&self) -> bool {
         self.times_ns.is_empty()
     }
@@ -109,7 +111,7 @@ impl Samples {
         }
     }
 
-    /// Tells whether the first sample is one that nobody took: that of a machine recorded from its boot on.
+    /// Returns whether the first sample was not really taken: that of a machine recorded from its boot on.
     pub fn is_from_boot(&self) -> bool {
         self.times_ns.first() == Some(&0)
     }
@@ -153,7 +155,7 @@ impl Samples {
         (from_ns, begin_ns.saturating_add(end_of(Some(last))).max(from_ns))
     }
 
-    /// Begins a sample that was read from `begin_ns` on, in parts that ended so much later.
+    /// Begins a sample that was read from `begin_ns` on; `parts_ns` are the ends of its parts.
     pub(crate) fn begin_reading(&mut self, begin_ns: u64, ends_ns: Vec<u32>) {
         self.parts_ns.resize(self.times_ns.len(), Vec::new());
         let whole_ns = ends_ns.last().copied().unwrap_or(0);
@@ -184,9 +186,9 @@ impl Samples {
         cache
     }
 
-    /// Takes off objects that were not the recorded machine's: `own` are samples in rising order, and how many such objects
-    /// there were from each on. So many whole slabs are taken off, as they were allocated one behind the other, but no more than
-    /// came since the first sample: before there are new ones, objects fill holes in old ones.
+    /// Takes off objects that were not the recorded machine's: `own` are samples in rising order, and the number of such
+    /// objects from each on. The same number of whole slabs is taken off, as they were allocated one behind the other, but
+    /// at most those that came since the first sample: before there are new ones, objects fill holes in old ones.
     pub(crate) fn take_off(&mut self, cache: &str, own: &[(u32, u64)]) {
         let Some(cache) = self.caches.get_mut(cache) else { return };
         let each = u64::from(cache.slab_objects.max(1));
@@ -300,7 +302,7 @@ impl SampledCache {
     /// known.
     pub(crate) fn cpu_free(&self) -> u64 {
         let in_slabs = self.cpu_free_objects.iter().flatten().map(|free| u64::from(*free));
-        // What a damaged trace says may be impossible.
+        // A damaged trace may contain impossible numbers.
         in_slabs.sum::<u64>().saturating_add(self.sheaf_free_objects)
     }
 

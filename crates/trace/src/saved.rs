@@ -1,6 +1,8 @@
-//! What a user saved of a recorded machine beside the recording: `/proc/slabinfo` and `/proc/kallsyms`.
+//! Files of a recorded machine that a user saved beside the recording: `/proc/slabinfo` and
+//! `/proc/kallsyms`.
 //!
-//! How it works: the text is read once, as it may come through a pipe, and is refused unless it is whole: a list that was cut
+//! # How it works
+//! The text is read once, as it may come through a pipe, and is refused unless it is whole: a list that was cut
 //! would leave caches and call sites unnamed in silence.
 //!
 //! Linux counterpart: `mm/slab_common.c` (slabinfo 2.1), `kernel/kallsyms.c` @ 6.1.
@@ -10,10 +12,11 @@ use slablab_linux::SlabInfo;
 use crate::error::At;
 use crate::{Error, Input, Symbols};
 
-/// A slabinfo is no longer: 100,000 caches, of which a kernel with many memory control groups had some.
+/// No slabinfo is longer: it could list 100,000 caches, which a kernel with many memory control groups
+/// came near.
 const SLABINFO_BYTES_MAX: u64 = 16 << 20;
 
-/// The symbols of a kernel are no longer: a few hundred thousand lines of some 50 bytes.
+/// No kernel's symbols are longer: they have a few hundred thousand lines of some 50 bytes.
 const KALLSYMS_BYTES_MAX: u64 = 256 << 20;
 
 const SAVE_SLABINFO: &str = "save it with `cat`, as root, and name that file";
@@ -21,13 +24,13 @@ const SAVE_SLABINFO: &str = "save it with `cat`, as root, and name that file";
 /// Reads a saved `/proc/slabinfo` as it is, once it is known to be whole.
 ///
 /// # Errors
-/// When it cannot be read, is anything else, has more than one moment, or has a line that cannot be read.
+/// If it cannot be read, is anything else, has more than one moment, or has a line that cannot be read.
 pub fn saved_slabinfo(input: Input) -> Result<String, Error> {
     let path = input.path().to_owned();
     let bad = |at, what: &str| Error::bad(&path, at, what, SAVE_SLABINFO);
     const HEADING: &str = "slabinfo - version: ";
     if !input.head().starts_with(format!("{HEADING}2").as_bytes()) {
-        return Err(bad(At::File, "is no text of /proc/slabinfo, version 2"));
+        return Err(bad(At::File, "is not a text of /proc/slabinfo, version 2"));
     }
     let text = input.into_text(SLABINFO_BYTES_MAX)?;
     let is_heading = |line: &str| line.starts_with(HEADING);
@@ -53,12 +56,12 @@ pub fn saved_slabinfo(input: Input) -> Result<String, Error> {
 /// Reads a saved `/proc/kallsyms`.
 ///
 /// # Errors
-/// When it cannot be read, is too long, or has no symbol with an address, as where it was saved without being root.
+/// If it cannot be read, is too long, or has no symbol with an address, as where it was saved without being root.
 pub fn saved_kallsyms(input: Input) -> Result<Symbols, Error> {
     let path = input.path().to_owned();
     let symbols = Symbols::parse(&input.into_text(KALLSYMS_BYTES_MAX)?);
     if symbols.is_empty() {
-        let what = "is no text of /proc/kallsyms with addresses";
+        let what = "is not a text of /proc/kallsyms with addresses";
         return Err(Error::bad(&path, At::File, what, "save it as root"));
     }
     Ok(symbols)
@@ -88,7 +91,7 @@ mod tests {
         assert!(saved(&[&*whole, &whole].concat()).unwrap_err().contains("has 2 moments"));
         let empty = saved(heading).unwrap_err();
         assert!(empty.contains("no line below it"), "{empty}");
-        assert!(saved("hello\n").unwrap_err().contains("is no text of /proc/slabinfo"));
+        assert!(saved("hello\n").unwrap_err().contains("is not a text of /proc/slabinfo"));
         let long = whole.repeat(1 << 17);
         assert!(saved(&long).unwrap_err().contains("is longer than 16 MiB"));
     }

@@ -1,4 +1,4 @@
-//! What the running kernel says about its slab caches: `/proc/slabinfo` and `/sys/kernel/slab`.
+//! The running kernel's own numbers about its slab caches: `/proc/slabinfo` and `/sys/kernel/slab`.
 //!
 //! Linux counterpart: `mm/slab_common.c` (slabinfo 2.1), `mm/slub.c` (sysfs attributes) @ 6.1.
 

@@ -1,6 +1,7 @@
 //! Events in a nameless file, where there are more than memory should hold.
 //!
-//! How it works: events are stored in blocks, by the column and compressed, each of which can be read alone.
+//! # How it works
+//! Events are stored in blocks, by the column and compressed; each block can be read alone.
 
 use std::fs::File;
 use std::io::Write;

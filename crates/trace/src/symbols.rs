@@ -1,7 +1,8 @@
 //! The kernel's symbols: an address to `symbol+0x1c [module]`.
 //!
-//! How it works: the lines of a `kallsyms` text, sorted by address, of which the last at or below
-//! an address is its symbol. Where several symbols share an address, the one that perf would print
+//! # How it works
+//! The lines of a `kallsyms` text are sorted by address; the last at or below an
+//! address is its symbol. Where several symbols share an address, the one that perf would print
 //! wins, so that our tables and perf's name the same site alike.
 //!
 //! Linux counterpart: `tools/perf/util/symbol.c` @ 6.1 (which symbol of several).
@@ -53,7 +54,7 @@ impl Symbols {
     /// Reads the symbols of the running kernel. Without the right to see addresses the table is empty.
     ///
     /// # Errors
-    /// When `/proc/kallsyms` cannot be read.
+    /// If `/proc/kallsyms` cannot be read.
     pub fn running() -> Result<Symbols, Error> {
         let path = Path::new("/proc/kallsyms");
         let text = std::fs::read(path).map_err(|e| Error::io(path, "cannot read", e))?;
@@ -81,7 +82,7 @@ impl Symbols {
         symbols
     }
 
-    /// Tells whether there are no symbols at all.
+    /// Returns whether there are no symbols at all.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
@@ -135,7 +136,7 @@ impl Symbols {
         let is_part =
             |symbol: &str| symbol.strip_prefix(function).is_some_and(|r| r.starts_with('.'));
         let names = self.names.iter().map(|name| &name.symbol[..]);
-        // Of what runs once and late nobody wants to know.
+        // Functions that run once and late are of no interest.
         let mut parts: Vec<String> = names
             .filter(|name| is_part(name) && !name.contains(".cold"))
             .map(str::to_owned)
@@ -167,7 +168,7 @@ impl Symbols {
 }
 
 impl Name {
-    /// Tells whether perf prefers this symbol to `other` at the same address: the stronger binding,
+    /// Returns whether perf prefers this symbol to `other` at the same address: the stronger binding,
     /// then fewer underscores in front, then the longer name; among equals the first.
     fn beats(&self, other: &Name) -> bool {
         let underscores = |name: &Name| name.symbol.bytes().take_while(|&b| b == b'_').count();

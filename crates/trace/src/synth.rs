@@ -1,6 +1,7 @@
 //! Makes traces of any length that look like the real thing, for benches and tests.
 //!
-//! How it works: [`SITES`] is a table of call sites as a message-passing and compiling machine has
+//! # How it works
+//! [`SITES`] is a table of call sites as a message-passing and compiling machine has
 //! them (measured on traces of hackbench and of a C build): how often each allocates, how much, and
 //! how long its objects live. Each step either frees the object whose time has come or allocates at
 //! a site drawn by weight; lifetimes are exponential around the site's mean, counted in events, and
@@ -40,7 +41,7 @@ impl Default for SynthOptions {
 /// Writes a synthetic trace to `path` and returns its metadata.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// If the file cannot be written.
 ///
 /// # Panics
 /// When `options.cpus` is 0.

@@ -1,6 +1,8 @@
-//! What traces say about themselves, as tables beside the events: for engines that read columns and not our metadata.
+//! The facts that traces state about themselves, as tables beside the events: for engines that read columns and not
+//! our metadata.
 //!
-//! How it works: four Parquet files. `traces` has a row a file; `sites`, `caches` and `slabs` (the kernel's own numbers over
+//! # How it works
+//! Four Parquet files. `traces` has a row a file; `sites`, `caches` and `slabs` (the kernel's own numbers over
 //! time) have the file's name in each row, as the events have it where an engine adds it (`filename` of DuckDB). Tables
 //! are sorted by it.
 
@@ -34,7 +36,7 @@ pub struct Described<'a> {
 /// Writes the tables of `traces` into `folder`, and returns the names of the files.
 ///
 /// # Errors
-/// When one cannot be written.
+/// If one cannot be written.
 pub fn write_tables(folder: &Path, traces: &[Described<'_>]) -> Result<[&'static str; 4], Error> {
     write(folder, "traces.parquet", traces_table(traces))?;
     write(folder, "sites.parquet", sites_table(traces))?;

@@ -1,6 +1,7 @@
-//! The recorded kernel's debug information: from a call site to the line of source that it is.
+//! The recorded kernel's debug information: from a call site to its line of source.
 //!
-//! How it works: a call site is `symbol+0x1c`, and that is how it is found: the kernel's address at each boot is
+//! # How it works
+//! A call site is `symbol+0x1c`, and that is how it is found: the kernel's address at each boot is
 //! random (KASLR), the distance from the symbol is not. Where a name belongs to several symbols, or to none, the
 //! recorded address decides: sites whose symbol is unique tell how far the kernel was moved. DWARF then gives the
 //! line of the call, and the functions inlined there; the innermost of them that stands in a source file and not in a
@@ -9,7 +10,8 @@
 //! A call site is the address behind a call. So a site is taken only where the file has a call before it, and a file
 //! where most sites have none is another kernel's.
 //!
-//! Differences from Linux: perf compares build-ids, which no recording of allocations has. Modules' own debug
+//! # Differences from Linux
+//! Perf compares build-ids, which no recording of allocations has. Modules' own debug
 //! information is not read.
 
 use std::collections::{BTreeMap, HashMap};
@@ -78,7 +80,7 @@ impl Vmlinux {
     ///
     /// # Errors
     ///
-    /// When it cannot be read, is no kernel, or has no debug information.
+    /// If it cannot be read, is not a kernel, or has no debug information.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let bad = |what: String| Error::Bad {
             path: path.to_owned(),
@@ -90,7 +92,7 @@ impl Vmlinux {
         };
         let file = File::open(path).map_err(|e| Error::io(path, "cannot open", e))?;
         let cache = ReadCache::new(file);
-        let object = object::File::parse(&cache).map_err(|e| bad(format!("is no kernel ({e})")))?;
+        let object = object::File::parse(&cache).map_err(|e| bad(format!("is not a kernel ({e})")))?;
         let mut symbols: HashMap<String, Vec<(u64, u64)>> = HashMap::new();
         for symbol in object.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text) {
             if let Ok(name) = symbol.name() {
@@ -109,7 +111,7 @@ impl Vmlinux {
         };
         let (landmark, file) = LANDMARK;
         let Some(&[(start, _)]) = vmlinux.symbols.get(landmark).map(Vec::as_slice) else {
-            return Err(bad(format!("is no kernel: it has no symbol {landmark}")));
+            return Err(bad(format!("is not a kernel: it has no symbol {landmark}")));
         };
         let found = vmlinux.lines.find_location(start).ok().flatten();
         let Some(main) = found.and_then(|location| location.file.map(str::to_owned)) else {
@@ -124,18 +126,18 @@ impl Vmlinux {
     ///
     /// # Errors
     ///
-    /// When this is another kernel than the sites'.
+    /// If this is another kernel than the sites'.
     pub fn places(&self, sites: &[Site]) -> Result<Vec<Option<Place>>, Error> {
         let calls = self.calls(sites)?;
         Ok(calls.into_iter().map(|address| self.place(address?)).collect())
     }
 
-    /// Returns the type that each site allocates, such as `struct file`: that of what its result is assigned to; `None`
-    /// where that is no pointer to a type, or not known.
+    /// Returns the type that each site allocates, such as `struct file`: that to which its result is assigned. `None`
+    /// where that is not a pointer to a type, or not known.
     ///
     /// # Errors
     ///
-    /// When this is another kernel than the sites', or has no debug information of variables.
+    /// If this is another kernel than the sites', or has no debug information of variables.
     pub fn types(&self, sites: &[Site]) -> Result<Vec<Option<String>>, Error> {
         let calls = self.calls(sites)?;
         let sections = Sections::read(&self.path).filter(|_| self.is_x86_64);
@@ -228,7 +230,7 @@ impl Vmlinux {
         });
         let Some(before) = before else { return false };
         let direct = before[CALL_BYTES_MAX - 5] == 0xe8;
-        // Opcode ff, of which /2 is a call.
+        // The opcode is ff; its form /2 is a call.
         let indirect = before.windows(2).any(|code| code[0] == 0xff && code[1] >> 3 & 7 == 2);
         direct || indirect
     }
@@ -277,7 +279,8 @@ mod tests {
     use std::fs;
     use std::process::Command;
 
-    /// A kernel of three files, of which one includes a header: with the linker that cargo itself needs.
+    /// A kernel of three files; one of them includes a header, and it is built with the linker that
+    /// cargo itself needs.
     fn build(folder: &Path, debug: &str) -> PathBuf {
         let write = |name: &str, text: &str| {
             let path = folder.join("linux").join(name);
@@ -382,7 +385,7 @@ mod tests {
         let text = folder.path().join("text");
         fs::write(&text, "no kernel").unwrap();
         let error = Vmlinux::open(&text).unwrap_err().to_string();
-        assert!(error.contains("is no kernel"), "{error}");
+        assert!(error.contains("is not a kernel"), "{error}");
         assert!(Vmlinux::open(&folder.path().join("none")).is_err());
     }
 }

@@ -227,7 +227,7 @@ fn answer(path: &Path) -> Result<(Meta, Vec<slablab_trace::Event>), slablab_trac
     Ok((reader.meta().clone(), events))
 }
 
-/// Of 200 traces with one bit flipped 87 were read, and 22 of them gave other numbers.
+/// Of 200 traces with one bit flipped 87 used to be read, and 22 of them gave other numbers.
 #[test]
 fn a_flipped_bit_gives_the_right_answer_or_a_refusal() {
     let folder = tempfile::tempdir().unwrap();

@@ -90,7 +90,7 @@ fn gzip_and_zstd_are_unpacked_from_files_and_pipes() {
     }
 }
 
-/// What finds out the format reads 64 KiB: a pipe that was opened again had lost them.
+/// Finding out the format reads 64 KiB: a pipe that was opened again used to have lost them.
 #[test]
 fn piped_events_beyond_the_first_64_kib_are_all_there() {
     let line = |number: u32| {

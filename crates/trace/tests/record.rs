@@ -77,12 +77,12 @@ fn a_recording_is_whole_and_leaves_nothing_behind() {
     // The smallest buffer cannot hold a burst: what it drops is counted.
     let burst = ["sh", "-c", "find / -xdev -maxdepth 4 >/dev/null 2>&1"];
     let tiny = RecordOptions { buffer_kib: Some(8), ..options(&output, &burst) };
-    // Who is scheduled when decides whether a burst outruns the reader; one of a few does.
+    // Scheduling decides whether a burst outruns the reader; one of a few does.
     let mut bursts = (0..20).map(|_| record(&tiny, &mut |_| {}).unwrap());
     assert!(bursts.any(|lossy| lossy.meta.quality.lost_total() > 0), "no burst lost an event");
 
-    // The last events of the same burst, which are as many as fit; what they overwrote was not lost. (Of a ring of two
-    // pages, one of which is written to, the kernel may hand out none.)
+    // These are the last events of the same burst, as many as fit; events that they overwrote were not lost. (From a
+    // ring of two pages, one of them being written, the kernel may hand out none.)
     let last = RecordOptions { keep: Keep::Last, buffer_kib: Some(64), ..tiny.clone() };
     let last = record(&last, &mut |_| {}).unwrap().meta;
     assert_eq!((last.quality.lost_total(), last.samples.is_empty()), (0, true));
@@ -101,8 +101,8 @@ fn a_recording_is_whole_and_leaves_nothing_behind() {
         }
         Err(error) => assert!(error.to_string().contains("does not name the cache"), "{error}"),
     }
-    // A portion of the objects keeps or drops all of an object's events: nothing is freed that was not allocated, but
-    // what is older.
+    // A portion of the objects keeps or drops all of an object's events: nothing is freed that was not allocated,
+    // except older objects.
     let sampled = RecordOptions { one_in: Some(4), ..options(&output, &forks) };
     let sampled = record(&sampled, &mut |_| {}).unwrap().meta;
     let portion = sampled.portion.as_ref().unwrap();
@@ -110,7 +110,7 @@ fn a_recording_is_whole_and_leaves_nothing_behind() {
     assert!(sampled.events > 0 && sampled.events < forked.events, "{sampled:?}");
 
     let odd = RecordOptions { caches: vec!["a\" || 1".into()], ..options(&output, &burst) };
-    assert!(record(&odd, &mut |_| {}).unwrap_err().to_string().contains("is no cache whose"));
+    assert!(record(&odd, &mut |_| {}).unwrap_err().to_string().contains("is not a cache whose"));
     let none = RecordOptions { caches: vec!["no_such_cache".into()], ..options(&output, &burst) };
     let said = record(&none, &mut |_| {}).unwrap_err().to_string();
     assert!(said.contains("this kernel has no cache called no_such_cache"), "{said}");

@@ -42,7 +42,8 @@ const ALLOC: &str = "kmalloc: call_site=f+0x1 ptr=0xffff888100000000 bytes_req=3
     gfp_flags=GFP_KERNEL node=-1 accounted=false";
 const FREE: &str = "kfree: call_site=g+0x2 ptr=0xffff888100000000";
 
-/// Linux 6.12 tells of a large block twice: a pipe of 1 MiB had a call site inside the allocator, and an implicit free.
+/// Linux 6.12 reports a large block twice: a pipe of 1 MiB used to have a call site inside the allocator, and an
+/// implicit free.
 #[test]
 fn a_large_block_counts_once_under_the_site_that_asked() {
     let block = |site: &str| {
@@ -144,8 +145,8 @@ fn losses_that_trace_cmd_reports_are_counted_by_cpu() {
     assert_eq!(import_text(text.as_bytes()).unwrap().meta.quality.lost, [0, 7]);
 }
 
-/// The number behind `cpus=` counts CPUs that are online; with every second thread of a core off half of the events were
-/// left out.
+/// The number behind `cpus=` counts CPUs that are online; with every second thread of a core off, half of the events
+/// used to be left out.
 #[test]
 fn cpus_have_numbers_beyond_how_many_are_online() {
     let text = |cpu| format!("cpus=2\n{}", line(cpu, "1.0", ALLOC));
@@ -249,7 +250,8 @@ fn without_a_usable_event_the_most_common_reason_is_the_error() {
     assert!(error.contains("holds no kmem events"), "{error}");
 }
 
-/// It was said to hold no kmem events, which those of the page allocator are, too.
+/// It used to be reported to hold no kmem events, although those of the page allocator are kmem
+/// events, too.
 #[test]
 fn a_recording_of_the_page_allocator_is_told_by_what_it_holds() {
     let page = |name: &str| line(0, "1.0", &format!("{name}: page=0x1 pfn=0x1 order=0"));

@@ -1,11 +1,13 @@
-//! What is alive of one cache, and which objects end first when slabinfo has fewer.
+//! The live objects of one cache, and which of them end first when slabinfo has fewer.
 //!
-//! How it works: objects of which no free is seen wait in three queues: those whose address or slab is used
-//! again later, those whose end nothing tells, and those whose free is not believed. Of the second each call site's stand
-//! in the order of their age, and in that in which their slabs become quiet; the first pass over the events knows both
-//! when an object comes.
+//! # How it works
+//! Objects without a visible free wait in three queues: those whose address or slab is used again later,
+//! those whose end nothing tells, and those whose free is not believed. The second queue has each call site's objects in
+//! the order of their age, and in that in which their slabs become quiet. The first pass over the events knows both when
+//! an object comes.
 //!
-//! Invariants: an object of which no end is known stands in both orders, or in neither.
+//! # Invariants
+//! An object whose end is not known stands in both orders, or in neither.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
@@ -19,7 +21,7 @@ use super::pace::Pace;
 use super::unfreed::End;
 use crate::{NONE, SampledCache};
 
-/// Where fewer than one in so many objects are freed by an event, such a free is not believed.
+/// Where fewer than one in this many objects are freed by an event, such a free is not believed.
 const SEEN_PARTS: u64 = 10;
 
 /// A sampled cache.
@@ -33,22 +35,23 @@ pub(super) struct Cache {
     pub(super) live: u64,
     /// How many objects have been freed unseen, at most.
     excess: Excess,
-    /// Objects older than the recording of which that is known: those that were ended, and those of kmalloc's whose free does
-    /// not tell the cache.
+    /// Objects older than the recording that are known to be gone: those that were ended, and those of kmalloc's whose free
+    /// does not tell the cache.
     older_gone: u64,
-    /// What will have come and gone until the next sample, the last one first.
+    /// The objects that will have come and gone until the next sample, the last interval first.
     flows: Vec<Flow>,
     /// Of objects of the trace: frees that were seen, and others.
     pub(super) frees: u64,
     pub(super) unseen_frees: u64,
-    /// Objects of which no free is seen and whose address is allocated again, by age: address and number. Some may have
+    /// Objects without a visible free whose address is allocated again, by age: address and number. Some may have
     /// ended.
     pub(super) reused: VecDeque<(u64, u64)>,
     /// Those whose address is not allocated again, by call site.
     pub(super) unfreed: BTreeMap<u32, OfSite>,
-    /// Objects of which a free is seen, where that is rare, by age: it may be of another, whose allocation is not seen.
+    /// Objects with a visible free, where that is rare, by age: it may belong to another object, whose allocation is
+    /// not seen.
     pub(super) doubtful: VecDeque<(u64, u64)>,
-    /// Allocations, and those of which a free is seen.
+    /// Allocations, and those with a visible free.
     pub(super) allocs: u64,
     pub(super) freed: u64,
     pub(super) slab_objects: u64,
@@ -126,7 +129,7 @@ impl OfSite {
 }
 
 impl Cache {
-    /// What is known of a cache before the first event.
+    /// The state of a cache before the first event.
     pub(super) fn new(name: &str, sampled: &SampledCache, told: Told) -> Cache {
         let (in_use, _) = sampled.at(0);
         let older = u64::from(in_use).saturating_sub(sampled.cpu_free());
@@ -160,19 +163,18 @@ impl Cache {
     pub(super) fn excess_at(&mut self, sample: u32, parked: u64) -> u64 {
         let ended = self.unseen_frees + self.older_gone;
         let there = (self.excess.at(sample) + parked).saturating_sub(ended);
-        // Less than a slab is in use or not by what CPUs keep for themselves.
+        // If CPUs keep less than a slab for themselves, it may be in use or not.
         if there > self.slab_objects { there } else { 0 }
     }
 
-    /// Counts objects older than the recording that have been freed, of which no event tells.
+    /// Counts objects older than the recording that were freed without an event.
     pub(super) fn end_older(&mut self, count: u64) {
         self.older -= count;
         self.older_gone += count;
     }
 
-    /// Returns how many objects came after the first sample without an event, at least: so many more are in use at the end than
-    /// are left of those that events tell of, if all others that were freed are older. At most `parked_max` in use are
-    /// free objects.
+    /// Returns how many objects came after the first sample without an event, at least. This many more are in use at the end
+    /// than events leave, if all others that were freed are older. At most `parked_max` in use are free objects.
     pub(super) fn came_unseen(&self, in_use: u64, parked_max: u64) -> u64 {
         let gone = self.older_frees + self.older_gone;
         (in_use + gone).saturating_sub(self.older_first + self.live + parked_max)
@@ -208,7 +210,7 @@ impl Cache {
         }
     }
 
-    /// Takes the oldest objects of `queue` until `taken` has `count`, if so many are alive.
+    /// Takes the oldest objects of `queue` until `taken` has `count`, if that many are alive.
     pub(super) fn take(
         queue: &mut VecDeque<(u64, u64)>,
         count: u64,
@@ -224,8 +226,8 @@ impl Cache {
         }
     }
 
-    /// Takes objects of `chosen` call sites in whose slabs nothing happens after the allocation `now` until `taken` has
-    /// `count`, if there are so many: slab by slab, those first that were quiet first.
+    /// Takes objects of `chosen` call sites in whose slabs nothing happens after the allocation `now`, until `taken`
+    /// has `count` or there are no more. It goes slab by slab, and begins with those that were quiet first.
     pub(super) fn take_quiet(
         &mut self,
         count: u64,
@@ -242,8 +244,9 @@ impl Cache {
         }
     }
 
-    /// Takes all objects of slabs in which nothing happens after the allocation `now`, and of which no end of any object is
-    /// known, until what is not `taken` lies in `slabs_max` slabs: those slabs first that were quiet first.
+    /// Takes all objects of slabs in which nothing happens after the allocation `now` and the end of every object is
+    /// unknown. It stops when the objects that are not `taken` lie in `slabs_max` slabs, and begins with the slabs that
+    /// were quiet first.
     pub(super) fn take_surplus(&mut self, slabs_max: u64, now: u64, taken: &mut Vec<u64>) {
         if self.occupied.slabs() <= slabs_max {
             return;
@@ -280,13 +283,14 @@ impl Cache {
         }
     }
 
-    /// Returns of how many live objects it is a guess that they live: others were chosen to end that were as likely to.
+    /// Returns for how many live objects it is a guess that they live: others were chosen to end that were equally
+    /// likely to.
     pub(super) fn guessed(&self) -> u64 {
         let at_risk = |site: &OfSite| site.by_age.range(..self.last_chosen).count() as u64;
         self.unfreed.values().map(at_risk).sum::<u64>().min(self.chosen)
     }
 
-    /// Takes objects whose end is not known until `taken` has `count`, if there are so many: the same share of those of
+    /// Takes objects whose end is not known until `taken` has `count` or there are no more: the same share of those of
     /// each `chosen` call site, the oldest.
     pub(super) fn take_unfreed(
         &mut self,
@@ -298,7 +302,8 @@ impl Cache {
         let mut left: u64 = sites.map(|(_, site)| site.by_age.len() as u64).sum();
         let mut wanted = count.saturating_sub(taken.len() as u64).min(left);
         for (_, site) in self.unfreed.iter_mut().filter(|(site, _)| chosen(**site)) {
-            // Of what the call sites from here on have. What is rounded at one is made up for at the next.
+            // The share is that of the call sites from here on. What is rounded at one is made up for at
+            // the next.
             let there = site.by_age.len() as u64;
             let share = (wanted * there + left / 2).checked_div(left).unwrap_or(0);
             taken.extend((0..share).map_while(|_| site.take_oldest()));

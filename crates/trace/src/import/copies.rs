@@ -1,18 +1,19 @@
-//! In which copy of a kmalloc cache the objects of each call site are, where a kernel keeps call sites apart.
+//! The copy of a kmalloc cache that each call site uses, where a kernel keeps call sites apart.
 //!
 //! # How it works
-//! No event tells the copy, but slabinfo has the objects of each copy at every sample. A call site's copy has the same number in
-//! every size, as the kernel hashes the place of the call alone. So the live objects of each call site at the samples are
-//! counted by size. Call sites are given to copies so that the sums come near to what slabinfo has more than at the first
-//! sample: the largest call site first, to the copy that lacks it most; then each is moved while that
-//! brings the sums nearer.
+//! No event tells the copy, but slabinfo has the objects of each copy at every sample. A call site's copy has the same
+//! number in every size, as the kernel hashes the place of the call alone. So the live objects of each call site at the
+//! samples are counted by size. Call sites are given to copies so that the sums come near to the growth in slabinfo since
+//! the first sample. The largest call site goes first, to the copy that lacks it most; then each is moved while that brings
+//! the sums nearer.
 //!
 //! # Invariants
 //! Copy 0 is the cache without a number. Two imports of one recording give each call site the same copy.
 //!
 //! Linux counterpart: `kmalloc_type` in `include/linux/slab.h` @ 6.6 to 7.3.
 //!
-//! Differences from Linux: up to 7.1 a function whose size the compiler knows has as many copies as it has callers; here it has
+//! # Differences from Linux
+//! Up to 7.1 a function whose size the compiler knows has as many copies as it has callers; here it has
 //! one.
 
 use std::cmp::Reverse;
@@ -25,14 +26,14 @@ use crate::{Event, Kind, NONE, Samples, Site};
 
 /// Samples at which objects are counted, at most, beside the last one.
 const PLACES_MAX: usize = 16;
-/// So often all call sites are looked at again.
+/// All call sites are examined again this often.
 const ROUNDS_MAX: usize = 20;
 
 /// The live objects of each call site by size, while events are imported.
 #[derive(Debug)]
 pub(super) struct Copies {
     samples: Samples,
-    /// Sizes of which there are copies, rising
+    /// Sizes that have copies, rising
     sizes: Vec<u64>,
     copies: u16,
     /// The samples at which objects are counted, and how many of them were reached

@@ -1,24 +1,26 @@
 //! How many objects were free in the slabs and sheaves that CPUs kept for themselves when a recording began: slabinfo counts
 //! all of them as in use.
 //!
-//! How it works: a CPU takes objects from its slab until that has no more, then from one slab of its partial list after the
-//! other, and only then from others. So those that it kept are the first ones from which it takes objects that
-//! were free before the first event. An object was free then if the first event of its address is an allocation. (That half
-//! of them are free kept 35 slabs of `bio-184` where the kernel had 20: all were, and slabs that look as if they had living
-//! objects are never given back.)
+//! # How it works
+//! A CPU takes objects from its slab until that has no more, then from one slab of its partial list after the
+//! other, and only then from others. So those that it kept are the first ones from which it takes objects that were free
+//! before the first event. An object was free then if the first event of its address is an allocation. (With half of them
+//! taken as free, 35 slabs of `bio-184` were kept where the kernel had 20. All were free, and slabs that seem to have
+//! living objects are never given back.)
 //!
 //! Where a cache has sheaves its CPUs take objects from those first. So the first ones that are allocated and were free before
 //! the first event lay in sheaves, up to as many as these hold in the mean: no event tells when a CPU has used them up. (Of 1,171
 //! `vm_area_struct` in use at rest the processes had 806.)
 //!
-//! Invariants: memory is bounded for each cache by [`ADDRESSES_MAX`]; a cache is done with when every CPU has used up what
+//! # Invariants
+//! Memory is bounded for each cache by [`ADDRESSES_MAX`]; a cache is done with when every CPU has used up what
 //! it kept.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{RawEvent, SampledCache, Samples};
 
-/// Of a cache of which more addresses were seen no more is found out.
+/// When more addresses of a cache than this were seen, nothing further is found out about it.
 const ADDRESSES_MAX: usize = 1 << 16;
 
 /// A CPU keeps fewer slabs: `cpu_partial` is 120 objects at most, unless somebody has set it.
@@ -29,13 +31,13 @@ const SLABS_MAX: usize = 1 << 12;
 pub(super) struct CpuSlabs {
     /// By name, until the first event
     unseen: FxHashMap<String, Kept>,
-    /// By what an event's cache is known by
+    /// By the number under which events know a cache
     caches: Vec<Option<(String, Kept)>>,
     /// Addresses of objects of kmalloc's that were there before: their frees do not tell their cache
     older_kmallocs: FxHashSet<u64>,
 }
 
-/// What CPUs kept of one cache.
+/// The slabs and sheaves that CPUs kept of one cache.
 #[derive(Debug)]
 enum Kept {
     Slabs(OfCache),
@@ -73,7 +75,7 @@ impl CpuSlabs {
         CpuSlabs { unseen, ..CpuSlabs::default() }
     }
 
-    /// Tells whether the cache of an event has yet to be named.
+    /// Returns whether the cache of an event has yet to be named.
     pub(super) fn is_new(&self, origin: u32) -> bool {
         self.caches.len() <= origin as usize
     }
@@ -98,7 +100,7 @@ impl CpuSlabs {
         }
     }
 
-    /// Says in the samples what was found out; `cpus` are those of the machine.
+    /// Stores the findings in the samples; `cpus` are those of the machine.
     pub(super) fn tell(&mut self, samples: &mut Samples, cpus: u32) {
         for (name, kept) in std::mem::take(&mut self.caches).into_iter().flatten() {
             let Some(sampled) = samples.caches.get_mut(&name) else { continue };
@@ -113,7 +115,7 @@ impl CpuSlabs {
 }
 
 impl Kept {
-    /// Returns `None` for a cache of which CPUs kept nothing.
+    /// Returns `None` for a cache that CPUs kept nothing of.
     fn of(sampled: &SampledCache) -> Option<Kept> {
         match (sampled.sheaf_capacity, sampled.cpu_slabs) {
             (0, 0) => None,
@@ -170,8 +172,8 @@ impl OfCache {
         }
     }
 
-    /// Returns the free objects of all slabs that were kept. Of those from which no object was taken, and of the last one
-    /// of a CPU that did not use up what it kept, as many are free as of the others in the mean, but at least half, which is
+    /// Returns the free objects of all slabs that were kept. In slabs from which no object was taken, and in the last one of
+    /// a CPU that did not use up what it kept, as many are free as in the others in the mean. At least half are, which is
     /// what the kernel itself assumes.
     fn free(mut self) -> Vec<Vec<u32>> {
         let known = self.free.iter().zip(&self.done);
@@ -185,7 +187,7 @@ impl OfCache {
             if let Some(last) = free.last_mut().filter(|_| !done) {
                 *last = unknown.max(*last);
             }
-            // What a damaged snapshot says may be impossible.
+            // A damaged snapshot may contain impossible numbers.
             free.resize((*kept).min(SLABS_MAX), unknown);
         }
         self.free
@@ -214,8 +216,8 @@ mod tests {
             }
         };
         let (alloc, free) = (Kind::KmemCacheAlloc, Kind::KmemCacheFree);
-        // Three of CPU 0's slab; one of them again; an older object, which was not free; one of its partial list; and
-        // one of another slab, at which it has used up what it kept.
+        // The events are three of CPU 0's slab; one of them again; an older object, which was not free; one of its
+        // partial list; and one of another slab, at which it has used up what it kept.
         events(&[(0, alloc, 0x1000), (0, alloc, 0x1008), (0, alloc, 0x1010)]);
         events(&[(1, free, 0x1008), (0, alloc, 0x1008)]);
         events(&[(0, free, 0x2000), (0, alloc, 0x2000), (0, alloc, 0x2008), (0, alloc, 0x3000)]);

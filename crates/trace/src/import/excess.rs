@@ -1,19 +1,21 @@
 //! How many objects of a cache have been freed unseen at each sample, at most.
 //!
-//! How it works: more objects live as far as events tell than the kernel has in use. What is more was freed unseen, but that
-//! free objects in lists of CPUs count as in use, so it can be too few; and it can be too many by what is
-//! not known of the beginning. Objects do not come back: so at most as many were freed unseen by a sample as are more at any
-//! later one. (What is more at two samples in a row was ended before, with both looked at in the middle of a reading. On a busy
-//! machine half of the older objects of caches of which every free is seen were ended by that while processes exited.)
+//! # How it works
+//! As far as events tell, more objects live than the kernel has in use. The excess was freed unseen. It can be
+//! too small, because free objects in lists of CPUs count as in use, and too large by what is not known about the beginning.
+//! Objects do not come back, so at most as many were freed unseen by a sample as are in excess at any later one. (Earlier
+//! versions ended the excess of two samples in a row, with both examined in the middle of a reading. On a busy machine that
+//! ended, while processes exited, half of the older objects of caches whose frees are all seen.)
 //!
-//! Invariants: the numbers do not fall from one sample to the next.
+//! # Invariants
+//! The numbers do not fall from one sample to the next.
 
 use crate::SampledCache;
 
-/// What is more at each sample of one cache.
+/// The excess at each sample of one cache.
 #[derive(Debug, Default)]
 pub(super) struct Excess {
-    /// Samples from which on there are so many, the last one first.
+    /// The samples from which on there is such an excess, the last one first.
     at: Vec<(u32, u64)>,
 }
 
@@ -36,7 +38,7 @@ impl Excess {
         Excess { at: at.collect() }
     }
 
-    /// Returns how many it is at a sample, which is not before one that was asked for.
+    /// Returns how many it is at a sample, which is not before an earlier argument.
     pub(super) fn at(&mut self, sample: u32) -> u64 {
         while let [.., (next, _), _] = self.at[..]
             && next <= sample

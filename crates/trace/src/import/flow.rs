@@ -1,12 +1,14 @@
 //! How many objects of each cache came and went between two samples, as far as events tell.
 //!
-//! How it works: all events are looked at before the first one is imported. Those of a cache are counted together: of a
-//! cache that the kernel merged with a class of kmalloc's both have the class's name. What the recorder's own threads
-//! allocated is counted apart: no row tells of it, but slabinfo counts it.
+//! # How it works
+//! All events are looked at before the first one is imported. Those of a cache are counted together: of a
+//! cache that the kernel merged with a class of kmalloc's both have the class's name. Allocations of the recorder's own
+//! threads are counted apart: they have no rows, but slabinfo counts them.
 //!
 //! How many of a cache's objects live while a sample is read is noted beside ([`Living`]).
 //!
-//! Invariants: memory grows with the caches that are used between two samples, not with the events. They are counted
+//! # Invariants
+//! Memory grows with the caches that are used between two samples, not with the events. They are counted
 //! in the interval in which the import has them, since both go by the order of the events.
 
 use rustc_hash::FxHashMap;
@@ -17,7 +19,7 @@ use crate::kmalloc::joined;
 use crate::source::Facts;
 use crate::{Kind, RawEvent, Samples};
 
-/// What came and went of a cache in one interval.
+/// The objects of a cache that came and went in one interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Flow {
     /// The place of the sample at its beginning.
@@ -36,12 +38,12 @@ enum Origin {
     Kmalloc(&'static str, u64),
 }
 
-/// What events tell of one cache.
+/// The events of one cache, summed up.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     /// In the order of the intervals.
     pub(super) flows: Vec<Flow>,
-    /// Samples at which the fewest objects that lived were others than before, and how many these were.
+    /// Samples at which the fewest live objects changed, and their number.
     pub(super) living: Vec<(u32, i64)>,
 }
 
@@ -142,8 +144,8 @@ impl Flows {
         of_cache.living.change(time_ns, by, |sample| reading(samples, name, sample));
     }
 
-    /// Counts the free of an object of an origin whose allocation no event tells of. When there can be no older ones any more, it
-    /// was allocated unseen: nothing is known to be one less then.
+    /// Counts the free of an object of an origin whose allocation has no event. When no older ones can be left, it was
+    /// allocated unseen, and nothing is known to be one less.
     pub(super) fn free_older(&mut self, origin: u32, time_ns: u64) {
         let of_cache = &mut self.of_caches[origin as usize];
         if of_cache.older > 0 {

@@ -1,7 +1,8 @@
-//! Which of kmalloc's caches an allocation is from, which no event says.
+//! Which of kmalloc's caches an allocation is from; no event tells it.
 //!
-//! How it works: they are told by the bytes given and the gfp flags, as `kmalloc_type` chooses them, and by the call sites
-//! that have caches of their own (`kmem_buckets_create`).
+//! # How it works
+//! The bytes given and the gfp flags tell them, as `kmalloc_type` chooses, and so do the call sites that
+//! have caches of their own (`kmem_buckets_create`).
 //!
 //! Linux counterpart: `include/linux/slab.h`, `mm/slab_common.c` @ 6.18.
 

@@ -1,10 +1,12 @@
 //! How many objects of a cache the events leave alive while its numbers in slabinfo are read.
 //!
-//! How it works: the numbers are those of some moment of the part of a reading in which they were read. On a busy machine such a
-//! part takes up to half a second, in which ten thousand objects come and go. So the fewest are noted that lived
-//! meanwhile: what the kernel had in use less than these was freed unseen, at whichever moment it counted.
+//! # How it works
+//! The numbers are those of some moment of the part of a reading in which they were read. On a busy machine
+//! such a part takes up to half a second, in which ten thousand objects come and go. So the fewest that lived meanwhile are
+//! noted. If the kernel had fewer in use, the difference was freed unseen, at whichever moment it counted.
 //!
-//! Invariants: memory grows with the samples at which there were fewer or more objects than before.
+//! # Invariants
+//! Memory grows with the samples at which there were fewer or more objects than before.
 
 /// The moments between which a sample's numbers were read; behind the last sample there are none.
 pub(super) type Reading = Option<(u64, u64)>;
@@ -13,12 +15,12 @@ pub(super) type Reading = Option<(u64, u64)>;
 #[derive(Debug, Default)]
 pub(super) struct Living {
     live: i64,
-    /// The place of the reading at hand among the samples.
+    /// The place of the current reading among the samples.
     sample: u32,
     reading: Reading,
-    /// The fewest since the reading at hand began.
+    /// The fewest since the current reading began.
     fewest: Option<i64>,
-    /// Samples at which the fewest were others than before, and how many these were.
+    /// Samples at which the fewest changed, and their number.
     at: Vec<(u32, i64)>,
 }
 
@@ -40,7 +42,7 @@ impl Living {
         }
     }
 
-    /// Returns the samples at which the fewest were others than before, and how many these were.
+    /// Returns the samples at which the fewest changed, and their number.
     pub(super) fn finish(mut self, reading: impl Fn(u32) -> Reading) -> Vec<(u32, i64)> {
         while self.reading.is_some() {
             self.end_reading(&reading);

@@ -1,11 +1,12 @@
-//! Names the caches that several share.
+//! Names caches that several names share.
 //!
-//! How it works: a kernel that merges slab caches which are alike calls all of them by the name of whichever was
-//! created first, so that objects of one subsystem stand under the name of another (`pool_workqueue` for socket
-//! buffers). `/sys/kernel/slab` says which names share a cache. Of these names the one is taken whose words begin
-//! most like words of the symbols of the call sites that allocate from the cache, each counted as often as it
-//! allocates (`skbuff_head_cache` and `__alloc_skb+0x4d` have `skb`). Where nothing is in common, the kernel's
-//! own name stays.
+//! # How it works
+//! A kernel that merges slab caches which are alike calls all of them by the name that was created
+//! first. So objects of one subsystem stand under the name of another (`pool_workqueue` for socket buffers).
+//! `/sys/kernel/slab` tells which names share a cache. Among these names the importer takes the one whose words
+//! begin most like words of the symbols of the cache's call sites. Each symbol counts as often as it allocates:
+//! `skbuff_head_cache` and `__alloc_skb+0x4d` have `skb`. Where nothing is in common, the kernel's own name
+//! stays.
 
 use crate::meta::{RecordedCache, SlubCache};
 use crate::{Meta, NONE, TraceWriter};
@@ -13,7 +14,7 @@ use crate::{Meta, NONE, TraceWriter};
 /// Fewer letters in common are chance.
 const COMMON_MIN: usize = 3;
 
-/// Words of half of all names: having them in common says nothing.
+/// Words of half of all names: having them in common tells nothing.
 const EMPTY_WORDS: [&str; 9] =
     ["alloc", "cache", "kmem", "kmalloc", "create", "init", "node", "struct", "free"];
 
@@ -129,7 +130,7 @@ mod tests {
         let cache = named(&[skb, ("alloc_and_link_pwqs+0x1", 3)], &aliases);
         assert_eq!((cache.name.as_str(), cache.recorded_name()), (aliases[3], "pool_workqueue"));
         assert_eq!(cache.aliases, [aliases[3], aliases[1], aliases[0], aliases[2]]);
-        // Nobody knows better than the kernel; a cache of its own has one name.
+        // The kernel knows best; a cache of its own has one name.
         let cache = named(&[("f+0x1", 5)], &aliases);
         assert_eq!((cache.name.as_str(), cache.recorded.as_str()), ("pool_workqueue", ""));
         assert_eq!(named(&[skb], &["pool_workqueue"]).aliases, [""; 0]);

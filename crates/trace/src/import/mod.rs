@@ -1,12 +1,14 @@
 //! Turns any recording into a trace.
 //!
-//! How it works: events come from a [`Source`] in time order. Each pointer becomes the number of a
+//! # How it works
+//! Events come from a [`Source`] in time order. Each pointer becomes the number of a
 //! slot, free slots being used again first ([`objects`]); sites and caches get their final names; what
 //! an event lacks is inferred where it can be; what cannot be placed is counted. Rows go
 //! to the writer at once, unless an allocation's cache is unknown (kernels before 6.8 do not name it):
 //! from then on they go to a file until all frees have been seen ([`unnamed`]).
 //!
-//! Invariants: rows = events read - skipped + implicit frees; each row's `object` is live exactly
+//! # Invariants
+//! Rows = events read - skipped + implicit frees; each row's `object` is live exactly
 //! between its allocation and its free, explicit or implicit.
 
 mod cache;
@@ -54,7 +56,7 @@ use crate::{
 /// Imports a recording, or copies a trace, and returns the new trace's metadata.
 ///
 /// # Errors
-/// When the recording cannot be read, holds no kmem events, or the trace cannot be written. Nothing
+/// If the recording cannot be read, holds no kmem events, or the trace cannot be written. Nothing
 /// is left at `options.output` then.
 pub fn import(options: &ImportOptions, progress: &mut dyn FnMut(Progress)) -> Result<Meta, Error> {
     let input = Input::open(&options.input)?;
@@ -72,7 +74,7 @@ pub fn import(options: &ImportOptions, progress: &mut dyn FnMut(Progress)) -> Re
 /// Opens a trace; a recording of another tool is read as if it had been imported. The path `-` is standard input.
 ///
 /// # Errors
-/// When it cannot be read, holds no kmem events, or there is no room for it.
+/// If it cannot be read, holds no kmem events, or there is no room for it.
 pub fn open(
     path: impl AsRef<Path>,
     progress: &mut dyn FnMut(Progress),
@@ -83,7 +85,7 @@ pub fn open(
 /// Reads what [`import()`] would write, to be used as a trace at once; a trace is opened as it is.
 ///
 /// # Errors
-/// As those of [`open`].
+/// Fails as [`open`] does.
 pub fn read(
     options: &ImportOptions,
     progress: &mut dyn FnMut(Progress),
@@ -94,7 +96,7 @@ pub fn read(
 /// As [`read()`], of an input that is open already; that of the options is not looked at.
 ///
 /// # Errors
-/// As those of [`open`].
+/// Fails as [`open`] does.
 pub fn read_input(
     input: Input,
     options: &ImportOptions,
@@ -137,7 +139,7 @@ fn opened(input: Input, format: Option<Format>) -> Result<Opened, Error> {
 /// in a temporary file where it is long. `path` is that of `source`.
 ///
 /// # Errors
-/// When the recording cannot be read, holds no kmem events, or there is no room for it.
+/// If the recording cannot be read, holds no kmem events, or there is no room for it.
 pub fn load(
     source: Box<dyn Source>,
     path: &Path,
@@ -153,7 +155,7 @@ pub fn load(
 /// with their frees; of objects that are older than the trace, the frees for which it does.
 ///
 /// # Errors
-/// When the trace cannot be read, nothing is kept, or there is no room for it.
+/// If the trace cannot be read, nothing is kept, or there is no room for it.
 pub fn keep(
     trace: &TraceReader,
     keep: &mut dyn FnMut(&Event) -> bool,
@@ -174,7 +176,7 @@ pub fn keep(
 /// Writes a trace anew.
 ///
 /// # Errors
-/// When the trace cannot be read or the new one not be written.
+/// If the trace cannot be read or the new one not be written.
 pub fn copy(
     trace: &TraceReader,
     mut writer: TraceWriter,
@@ -282,7 +284,7 @@ pub(crate) struct Importer {
     population: Option<Population>,
     /// In which copies of kmalloc's caches objects are, where the kernel has copies.
     copies: Option<Copies>,
-    /// What was allocated where, of a portion of one in so many objects.
+    /// The bytes allocated by call site, in a portion of one in `one_in` objects.
     blocks: Option<Blocks>,
     /// The rows, from the first allocation on that names no cache.
     unnamed: Option<unnamed::Rows>,
@@ -333,7 +335,7 @@ impl Importer {
         self
     }
 
-    /// Says of a recording of one in `one_in` objects what it says of all.
+    /// Makes the numbers of a recording of one in `one_in` objects stand for all.
     pub(crate) fn portion(mut self, one_in: u32) -> Importer {
         self.blocks = Some(Blocks::new(one_in));
         self

@@ -1,11 +1,13 @@
 //! The slabs in which the live objects of a cache lie, by their addresses.
 //!
-//! How it works: the kernel says how many slabs a cache has. Where live objects lie in more, those of some slabs have been
+//! # How it works
+//! The kernel says how many slabs a cache has. Where live objects lie in more, those of some slabs have been
 //! freed unseen, also if the kernel's count of objects does not tell: all free objects of slabs that CPUs keep count as in
-//! use. (Of a recording that lost 3 % of its events 47 objects of `kmalloc-cg-512` were left in 42 slabs, where the kernel
-//! had 9, and 144 objects by its count.)
+//! use. (In a recording that lost 3 % of its events, 47 objects of `kmalloc-cg-512` were left in 42 slabs, where the
+//! kernel had 9, and 144 objects by its count.)
 //!
-//! Invariants: a slab that is known has a live object.
+//! # Invariants
+//! A slab that is known has a live object.
 
 use std::ops::Range;
 
@@ -91,7 +93,7 @@ mod tests {
         );
         occupied.leave(1);
         occupied.leave(4);
-        // What came before anything was counted.
+        // These leave before anything was counted.
         occupied.leave(7);
         let unknown = Occupied::new(0);
         assert_eq!(ptrs.map(|ptr| unknown.slab(ptr)), [0; 4]);

@@ -1,6 +1,8 @@
-//! Ends objects that were freed unseen as evenly as others come, so that what samples tell is not late.
+//! Ends objects that were freed unseen as evenly as others come, so that the numbers of samples do not
+//! take effect late.
 //!
-//! How it works: at each sample it is known how many objects the next one will lack ([`Flow`](super::flow::Flow)); each
+//! # How it works
+//! At each sample it is known how many objects the next one will lack ([`Flow`](super::flow::Flow)); each
 //! allocation until then is outweighed by its share of them. An object whose address is allocated again is one of those
 //! that lack.
 
@@ -13,8 +15,8 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Begins an interval in which so many objects are freed unseen, and so many allocated. Of more frees than allocations
-    /// the rest is left to the sample.
+    /// Begins an interval in which `frees` objects are freed unseen, and `allocs` allocated. If there are more frees than
+    /// allocations, the rest is left to the sample.
     pub(super) fn begin(&mut self, frees: u64, allocs: u64) {
         let frees_per_alloc = if allocs == 0 { 0.0 } else { frees as f64 / allocs as f64 };
         *self = Pace { frees_per_alloc: frees_per_alloc.min(1.0), due: 0.0 };

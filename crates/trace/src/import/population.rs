@@ -1,36 +1,39 @@
-//! Ends the lives of objects whose frees made no event, by what the kernel itself counted meanwhile.
+//! Ends the lives of objects whose frees made no event, by the kernel's own counts.
 //!
-//! How it works: bulk frees and batches of `kfree_rcu` make no event, so objects seem to live on until their address
-//! is allocated again. At each sample of slabinfo a cache's live objects are compared with those that the kernel has
-//! in use: what is more there and at all later samples has been freed, unseen ([`Excess`](super::excess::Excess)). Of the
-//! objects of which no free will be seen ([`Unfreed`]), those go
-//! first whose address, or whose slab, is allocated again later, since these are freed in any case; then those of call sites
-//! of which that was seen before; then those of other call sites; then those that are older than the recording. Of call
-//! sites of which it was seen those objects go first in whose slabs nothing happens any more, slab by slab, since a kernel
-//! that has fewer slabs than before has given up whole ones. Otherwise each call site gives the same share of its objects,
-//! the oldest. (The oldest of all call sites would be what was allocated once, at boot, and lives on: of 38
-//! `set_kthread_struct` that the kernel counted 5 were left.)
+//! # How it works
+//! Bulk frees and batches of `kfree_rcu` make no event, so objects seem to live on until their address is
+//! allocated again. At each sample of slabinfo a cache's live objects are compared with those that the kernel has in use.
+//! Objects in excess there and at all later samples have been freed unseen ([`Excess`](super::excess::Excess)).
 //!
-//! Slabs tell more where the kernel's count of objects does not: live objects lie in no more slabs than there are
-//! ([`Occupied`](super::occupied::Occupied)). Of what lies in others, all objects of those slabs go first that were quiet first.
+//! Among the objects without a visible free ([`Unfreed`]) some go first: those whose address, or whose slab, is allocated
+//! again later, since these are freed in any case. Then come those of call sites with earlier unseen frees, then those of
+//! other call sites, then those that are older than the recording. Of call sites with unseen frees, the objects in quiet
+//! slabs go first, slab by slab, since a kernel that has fewer slabs than before has given up whole ones. Otherwise each
+//! call site gives the same share of its objects, the oldest. (The oldest of all call sites would be those that were
+//! allocated once, at boot, and live on: of 38 `set_kthread_struct` that the kernel counted, 5 were left.)
 //!
-//! Where others of a cache were chosen to end, it is a guess that an object lives of which nothing tells how it ends. How many
-//! these are at the end is told.
+//! Slabs tell more where the kernel's count of objects does not: live objects lie in no more slabs than exist
+//! ([`Occupied`](super::occupied::Occupied)). If they lie in others, all objects of the slabs that were quiet first go
+//! first.
 //!
-//! Where objects come and go fast, what two samples tell is late: 80,000 connections in 2.6 s seemed to have 250 slabs of
-//! `eventpoll_epi` where there were 65. So it is counted beforehand how many objects of a cache come between two samples
-//! ([`Flow`](super::flow::Flow)); what will have been freed unseen by the next ends as evenly as others
-//! come ([`Pace`](super::pace::Pace)).
+//! If other objects of a cache were chosen to end, it is a guess that an object lives whose end nothing tells. The number of
+//! such objects at the end is stored.
 //!
-//! Objects can come unseen as well: allocated in bulk, or by a process that the kernel hides from tracers. Those that the
-//! kernel has more at the last sample than events leave are counted (`came_unseen`), not made.
+//! Where objects come and go fast, two samples tell it too late: 80,000 connections in 2.6 s seemed to have 250 slabs of
+//! `eventpoll_epi` where there were 65. So the objects of a cache that come between two samples are counted beforehand
+//! ([`Flow`](super::flow::Flow)); those that will have been freed unseen by the next end as evenly as others come
+//! ([`Pace`](super::pace::Pace)).
+//!
+//! Objects can also come unseen: allocated in bulk, or by a process that the kernel hides from tracers. Those that the
+//! kernel has in excess of the events at the last sample are counted (`came_unseen`), not made.
 //!
 //! Objects that were freed unseen may lie in sheaves and in slabs of CPUs, which the kernel counts as in use: a share of what
 //! these hold is assumed.
 //!
-//! Invariants: no object of which a free is seen later is ended here, but where hardly any is: an event may tell of an object
-//! that another has become unseen, freed and allocated by functions without events. Live objects of a cache, those older than the
-//! recording counted in, are at most what the last sample said, if enough of them were freed unseen.
+//! # Invariants
+//! An object with a later visible free is not ended here, except where hardly any is visible. There an event may
+//! belong to an object that another has become unseen, freed and allocated by functions without events. The live objects of
+//! a cache, older ones included, are at most those of the last sample, if enough of them were freed unseen.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -40,7 +43,7 @@ use super::unfreed::{End, Unfreed};
 use crate::kmalloc::joined;
 use crate::{Event, Kind, NONE, RecordedCache, SampledCache, Samples};
 
-/// What is alive of each cache, and what the kernel says of it.
+/// The live objects of each cache, and the kernel's counts of them.
 #[derive(Debug)]
 pub(super) struct Population {
     samples: Samples,
@@ -54,7 +57,7 @@ pub(super) struct Population {
     /// By slot
     live: Vec<Live>,
     unfreed: Unfreed,
-    /// Call sites with an object that was freed unseen, as its address was allocated again.
+    /// Call sites with an object that was freed unseen, because its address was allocated again.
     unseen: FxHashSet<u32>,
     allocs: u64,
     cpus: u32,
@@ -62,7 +65,7 @@ pub(super) struct Population {
     older_kfrees: u64,
 }
 
-/// What has been freed unseen.
+/// An object that has been freed unseen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ended {
     /// The object at this address.
@@ -74,7 +77,7 @@ pub(super) enum Ended {
 impl Population {
     /// `cpus` are those of the machine.
     pub(super) fn new(samples: &Samples, mut unfreed: Unfreed, cpus: u32) -> Population {
-        // No event tells of which copy of a kmalloc cache an object is.
+        // No event tells the copy of a kmalloc cache that has an object.
         let samples = joined(samples);
         let mut told = std::mem::take(&mut unfreed.by_cache);
         let cache = |(name, sampled): (&String, &SampledCache)| {
@@ -192,8 +195,8 @@ impl Population {
         self.samples.times_ns.get(self.next).copied().filter(|at| *at <= time_ns)
     }
 
-    /// Looks at the next sample: returns what it shows to be freed, with the names of the caches. `slot_of` tells
-    /// which slot an address has.
+    /// Examines the next sample: returns the objects that it shows to be freed, with the names of the caches.
+    /// `slot_of` returns the slot of an address.
     pub(super) fn look(&mut self, slot_of: impl Fn(u64) -> Option<u32>) -> Vec<(String, Ended)> {
         let mut ended = Vec::new();
         let sample = self.next as u32;
@@ -224,7 +227,7 @@ impl Population {
             Cache::take(&mut cache.doubtful, wanted, &self.live, &slot_of, &mut objects);
             let mut objects: Vec<_> =
                 objects.into_iter().map(|ptr| (name.clone(), Ended::Object(ptr))).collect();
-            // Which of the older objects were parked when the recording began, nobody knows.
+            // It is not known which of the older objects were parked when the recording began.
             let older = excess.saturating_sub(objects.len() as u64 + parked).min(cache.older);
             cache.end_older(older);
             ended.append(&mut objects);
@@ -233,7 +236,7 @@ impl Population {
         ended
     }
 
-    /// Says of each cache how many frees were seen, and how many objects came unseen.
+    /// Stores for each cache how many frees were seen, and how many objects came unseen.
     pub(super) fn count_frees(&self, samples: &mut Samples) {
         let last = self.samples.times_ns.len().saturating_sub(1);
         let is_from_boot = samples.is_from_boot();
@@ -254,8 +257,8 @@ impl Population {
         }
     }
 
-    /// Says in the first sample, where nobody took it, which objects must have been there before the first event: those
-    /// that the last one has, or that were freed, and whose allocation no event tells of.
+    /// Stores in the first sample, where it was not really taken, which objects must have existed before the first
+    /// event. They are those that the last sample has, or that were freed, and whose allocation has no event.
     pub(super) fn older_than_events(&self, samples: &mut Samples) {
         let last = samples.times_ns.len().saturating_sub(1);
         for (name, place) in &self.by_name {
@@ -321,7 +324,8 @@ mod tests {
         unfreed.finish()
     }
 
-    /// With 40 in use at the beginning and the end, 60 frees were not all of older objects.
+    /// With 40 in use at the beginning and the end, 60 frees used to be taken for frees of older
+    /// objects, which not all were.
     #[test]
     fn frees_that_cannot_be_of_older_objects_are_of_such_that_came_unseen() {
         for (in_use_end, came_unseen) in [(40, 60 - 4), (0, 60 - 44), (20, 60 - 24), (50, 66)] {
@@ -353,7 +357,7 @@ mod tests {
         }
         assert_eq!((population.due_ns(9), population.due_ns(11)), (None, Some(10)));
         let slot_of = |ptr: u64| Some(ptr as u32);
-        // 3 more than in use: less than a slab, so it may be what happened meanwhile.
+        // 3 are in excess: less than a slab, so it may be what happened meanwhile.
         assert_eq!(population.look(slot_of), []);
         let ended: Vec<_> = population.look(slot_of).into_iter().map(|(_, ended)| ended).collect();
         let objects = (102..=120).map(Ended::Object);
@@ -416,7 +420,8 @@ mod tests {
 
     #[test]
     fn what_comes_and_goes_fast_ends_as_evenly_as_others_come() {
-        // 100 objects an interval, of which no free is seen, and 20 in use at each sample; then 60 that stay.
+        // There are 100 objects in each interval, without visible frees, and 20 in use at each sample; then
+        // 60 that stay.
         let in_use = [0, 20, 20, 20, 80];
         let samples = samples("c", &in_use);
         let intervals = [100, 100, 100, 60];
@@ -474,7 +479,7 @@ mod tests {
         }
         assert_eq!(unfreed.end(page(4), 12, 1), End::Reused);
         assert_eq!(unfreed.end(page(3), 8, 1), End::Unknown { quiet: 18 });
-        // Of slabs of two pages the second says as much as the first.
+        // In slabs of two pages the second tells as much as the first.
         assert_eq!(unfreed.end(page(2), 4, 2), End::Unknown { quiet: 18 });
         let mut population = Population::new(&samples, unfreed.finish(), 1);
         population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
@@ -492,7 +497,8 @@ mod tests {
         assert_eq!(gone, expected);
     }
 
-    /// 47 objects were left in 42 slabs where the kernel had 9: it counts all that CPUs keep as in use.
+    /// 47 objects used to be left in 42 slabs where the kernel had 9: it counts all that CPUs keep as
+    /// in use.
     #[test]
     fn objects_in_more_slabs_than_the_kernel_has_have_been_freed() {
         let mut samples = Samples::default();
@@ -523,7 +529,7 @@ mod tests {
             Ended::Older => unreachable!("nothing is older"),
         });
         population.count_frees(&mut samples);
-        // Of the other nine one is freed by an event, so that it lived; that the others did is a guess.
+        // One of the other nine is freed by an event, so it lived; that the others did is a guess.
         let cache = &samples.caches["c"];
         assert_eq!((cache.living, cache.guessed), (9, 8));
         assert_eq!(cache.living_known_share(), Some(1.0 - 8.0 / 9.0));

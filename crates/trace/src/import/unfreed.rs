@@ -1,10 +1,13 @@
-//! How each object ends as far as events tell, found out before the first event is imported.
+//! How each object ends as far as events tell; this is found out before the first event is
+//! imported.
 //!
-//! How it works: allocations are numbered in their order, and all events are looked at: an object is freed by an event, or
-//! its address is allocated again without one, or neither. Of its slab it is known when something last happened there: a
+//! # How it works
+//! Allocations are numbered in their order, and all events are looked at: an object is freed by an event, or
+//! its address is allocated again without one, or neither. It is also known when something last happened in its slab: a
 //! slab that another cache takes over was empty before, and one where nothing happens any more may be.
 //!
-//! Invariants: the numbers are those that the import counts, as both see the same events in the same order. (What the
+//! # Invariants
+//! The numbers are those that the import counts, as both see the same events in the same order. (What the
 //! recorder's own threads allocated is not imported, and has no number.)
 
 use rustc_hash::FxHashMap;
@@ -30,7 +33,7 @@ pub(crate) struct Unfreed {
     pub(super) by_cache: FxHashMap<String, Told>,
 }
 
-/// The number of what the recorder's own threads allocated.
+/// The number of allocations of the recorder's own threads.
 const OWN: u64 = u64::MAX;
 
 /// A page in the slabs of one cache.
@@ -52,7 +55,7 @@ pub(super) enum End {
     Freed,
     /// No event does, and its address or its slab is allocated again.
     Reused,
-    /// Nothing tells. Its slab becomes quiet when there have been so many allocations.
+    /// Nothing tells. Its slab becomes quiet when there have been this many allocations.
     Unknown { quiet: u64 },
 }
 
@@ -89,7 +92,7 @@ impl Unfreed {
         let mut addresses = RowAddresses::of(meta);
         for batch in trace.batches() {
             for row in batch?.events() {
-                // What ends an object unseen is no event.
+                // A row that ends an object unseen is not an event.
                 if !matches!(row.kind, Kind::ImplicitFree | Kind::EstimatedFree) {
                     unfreed.note_object(&RawEvent { pid: 0, ..addresses.raw(row) });
                 }
@@ -129,7 +132,7 @@ impl Unfreed {
         }
     }
 
-    /// Returns how the object of an allocation ends, at `ptr` in a slab of so many pages.
+    /// Returns how the object of an allocation ends, at `ptr` in a slab of `pages` pages.
     pub(super) fn end(&self, ptr: u64, number: u64, pages: u64) -> End {
         if self.reused.contains(number) {
             return End::Reused;
@@ -144,8 +147,8 @@ impl Unfreed {
         }
     }
 
-    /// Returns how many allocations there were when something last happened in the slab of an object of which no free is
-    /// seen, and whether another cache took the slab over then. A slab has so many pages. `None` where addresses are not
+    /// Returns how many allocations there were when something last happened in the slab of an object without a visible
+    /// free, and whether another cache took the slab over then. A slab has `pages` pages. `None` where addresses are not
     /// those of the machine.
     fn slab_end(&self, ptr: u64, number: u64, pages: u64) -> Option<(u64, bool)> {
         let life = |page| {
@@ -191,7 +194,7 @@ impl Unfreed {
                 self.flows.change(origin, event.time_ns, -1);
                 self.freed.insert(number);
             }
-            // Older than the recording.
+            // This one is older than the recording.
             None if event.kind == Kind::KmemCacheFree => {
                 let origin = self.flows.origin(event);
                 self.flows.free_older(origin, event.time_ns);
@@ -257,7 +260,7 @@ mod tests {
         }
         let unfreed = unfreed.finish();
         unfreed.take_off_own(&mut samples);
-        // Nine are two slabs and one object, of which one can be the new one; two are none.
+        // Nine are two slabs and one object, which can be the new one; two are none.
         let cache = &samples.caches["c"];
         assert_eq!([0, 1, 2].map(|sample| cache.at(sample)), [(10, 9), (22, 9), (20, 10)]);
         assert_eq!(unfreed.by_cache["c"].flows[0].allocs, 1);
@@ -269,7 +272,8 @@ mod tests {
         facts
     }
 
-    /// Each alternation was a page taken over: memory grew with the events, and objects in busy slabs ended.
+    /// Each alternation used to count as a page taken over: memory grew with the events, and objects in busy
+    /// slabs ended.
     #[test]
     fn a_cache_merged_with_a_class_of_kmallocs_shares_its_pages() {
         let mut unfreed = Unfreed::new(&Samples::default());
@@ -292,7 +296,8 @@ mod tests {
         assert_eq!(unfreed.by_cache["kmalloc-64"].flows[0].allocs, 50);
     }
 
-    /// Of objects that are allocated in bulk only the frees are seen: they hid as many others that were freed unseen.
+    /// Only the frees are seen of objects that are allocated in bulk: they used to hide as many others that were
+    /// freed unseen.
     #[test]
     fn frees_of_objects_that_came_unseen_are_no_fewer_objects() {
         let mut samples = Samples::default();

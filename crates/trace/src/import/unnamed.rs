@@ -1,13 +1,15 @@
 //! Names the caches of allocations whose events do not (kernels before 6.8), in two passes.
 //!
-//! How it works: the free of an object names its cache, and may come much later or never. So from the first
-//! nameless allocation on rows go to a nameless file. A second file has a number for each nameless allocation,
-//! in their order: its cache, written when the free comes. At the end the rows are read again and get their
-//! caches; an allocation that nothing was freed of gets the cache that most allocations of the same site and
-//! size turned out to be from, else one of its sizes in the kernel's sysfs of which most objects are in use that no
-//! event has told of, else the only cache of that object size in the kernel's slabinfo, else a class of kmalloc's.
+//! # How it works
+//! The free of an object names its cache, and may come much later or never. So from the first
+//! nameless allocation on rows go to a nameless file. A second file has a number for each nameless allocation, in
+//! their order: its cache, written when the free comes. At the end the rows are read again and get their caches. An
+//! allocation without a free gets the cache from which most allocations of the same site and size came. Otherwise
+//! it gets one with its sizes in the kernel's sysfs: the one with most objects in use that no event has mentioned.
+//! Else it gets the only cache of that object size in the kernel's slabinfo, else a class of kmalloc's.
 //!
-//! Invariants: memory holds a block of rows and the caches of the last [`RECENT`] nameless allocations, however
+//! # Invariants
+//! Memory holds a block of rows and the caches of the last [`RECENT`] nameless allocations, however
 //! long the recording is.
 
 use std::cmp::Reverse;
@@ -29,7 +31,7 @@ const BLOCK_ROWS: usize = 16 << 10;
 /// Caches of this many allocations are moved to the second file at once; most frees come soon.
 const RECENT: usize = 1 << 20;
 
-/// Tells whether an event should name a cache and does not.
+/// Returns whether an event should name a cache and does not.
 pub(super) fn is_unnamed(event: &Event) -> bool {
     event.kind == Kind::KmemCacheAlloc && event.cache == NONE
 }
@@ -60,7 +62,7 @@ fn origin(event: &Event) -> Origin {
     Origin { site: event.site, bytes_req: event.bytes_req, bytes_alloc: event.bytes_alloc }
 }
 
-/// Rows some of which wait for the name of a cache.
+/// Rows; some of them wait for the name of a cache.
 #[derive(Debug)]
 pub(super) struct Rows {
     path: PathBuf,
@@ -204,7 +206,7 @@ struct Sizes<'a> {
     object_bytes: FxHashMap<&'a str, u64>,
 }
 
-/// A cache, and how many objects the kernel says are in use of which no event has told yet.
+/// A cache, and how many of its objects the kernel has in use that no event has mentioned yet.
 #[derive(Debug)]
 struct Candidate<'a> {
     name: &'a str,
@@ -261,7 +263,7 @@ impl<'a> Sizes<'a> {
     }
 }
 
-/// Returns the cache of these sizes of which most objects are in use that no event has told of, if one has any.
+/// Returns the cache of these sizes with most objects in use that no event has mentioned, if one has any.
 fn likeliest<'a>(
     by_size: &mut FxHashMap<(u64, u64), Vec<Candidate<'a>>>,
     of: (u64, u64),
@@ -375,8 +377,8 @@ mod tests {
         assert_eq!(of(160), Some("filp"));
     }
 
-    /// Linux 6.12 merges dentries with kmalloc-rcl-192: 400 of them that their call site's frees told of drew in what was never
-    /// freed of kmalloc-192, so that 62 dentries seemed to be freed unseen.
+    /// Linux 6.12 merges dentries with kmalloc-rcl-192. 400 of them, known from their call site's frees, used to draw in
+    /// objects of kmalloc-192 that were never freed, so that 62 dentries seemed to be freed unseen.
     #[test]
     fn objects_that_a_call_sites_frees_told_of_are_in_use_and_not_untold() {
         let line =
@@ -397,7 +399,7 @@ mod tests {
         let mut rows = Rows::create(Path::new("test")).unwrap();
         let event = |site| Event { site, bytes_req: 192, ..RawEvent::EMPTY.to_row(NONE) };
         let event = |site| Event { bytes_alloc: 192, kind: Kind::KmemCacheAlloc, ..event(site) };
-        // Of five dentries that live one was preceded by one that was freed; of the two others none was.
+        // Of five live dentries one was preceded by one that was freed; of the two others none was.
         for (site, count) in [(0, 6), (1, 2)] {
             for number in 0..count {
                 let unnamed = rows.next_unnamed(&event(site));

@@ -1,6 +1,7 @@
 //! How many allocations there are in all, counted by the kernel while nothing is recorded.
 //!
-//! How it works: a perf counter of each event that allocates on each CPU, and another of what this program's own threads
+//! # How it works
+//! A perf counter of each event that allocates on each CPU, and another of what this program's own threads
 //! do, which is taken off. A counter adds one to a number where the tracer of [`slices`](super::slices) writes a record,
 //! so that it can be on all the time.
 //!
@@ -29,7 +30,7 @@ impl AllocCounters {
     /// Opens and starts the counters.
     ///
     /// # Errors
-    /// When the kernel refuses one: it has no perf events, forbids them, or a file for each CPU and event is too many.
+    /// If the kernel refuses one: it has no perf events, forbids them, or a file for each CPU and event is too many.
     pub(super) fn open(tracefs: &Tracefs) -> io::Result<AllocCounters> {
         let cpus = machine::cpus_online();
         let of_event = |event: &str| {

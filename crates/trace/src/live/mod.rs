@@ -1,6 +1,7 @@
 //! What the running kernel's slabs do now: by cache and by call site, again and again.
 //!
-//! How it works: levels (objects, bytes, slabs) come from `/proc/slabinfo`, and by line of the source from
+//! # How it works
+//! Levels (objects, bytes, slabs) come from `/proc/slabinfo`, and by line of the source from
 //! `/proc/allocinfo` where the kernel has it; both cost next to nothing. What was allocated where comes from [`slices`] of
 //! each interval in which the kmem events are on, so that the cost is a share of recording's. How many allocations there
 //! are in all is counted by [`counters`] all the time: events slow a load that does little else than allocate to half its
@@ -49,7 +50,7 @@ const GROWTH_BYTES_MIN: u64 = 64 << 10;
 pub struct LiveOptions {
     /// Share of the time in which the events are on; 0 for never.
     pub traced_share: f64,
-    /// Rates are those of so many looks together.
+    /// Rates are those of this many looks together.
     pub looks: usize,
 }
 
@@ -74,7 +75,7 @@ pub struct LiveRow {
     pub frees_per_second: Option<f64>,
     /// Bytes given a second.
     pub bytes_per_second: Option<f64>,
-    /// Share of the bytes given that nobody asked for.
+    /// Share of the bytes given that were not requested.
     pub waste_share: Option<f64>,
     /// Whether it grew at every look of the last ten: a possible leak.
     pub grows_on: bool,
@@ -133,7 +134,7 @@ impl Live {
     /// Finds out what the running kernel tells, and to this user.
     ///
     /// # Errors
-    /// When it tells nothing: no slabinfo can be read, and no events be traced.
+    /// If it tells nothing: no slabinfo can be read, and no events be traced.
     pub fn open(options: LiveOptions) -> Result<Live, Error> {
         let reads = |path: &str| std::fs::File::open(path).is_ok();
         let has_levels = reads("/proc/slabinfo");
@@ -179,7 +180,7 @@ impl Live {
     /// Looks for the length of `interval`, or until `stop`; for part of it the events are on.
     ///
     /// # Errors
-    /// When the kernel cannot be asked any more.
+    /// If the kernel cannot be asked any more.
     pub fn look(
         &mut self,
         interval: Duration,

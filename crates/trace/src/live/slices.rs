@@ -1,10 +1,12 @@
 //! Slices of time in which the kmem events are on: what was allocated where, at a part of what recording costs.
 //!
-//! How it works: in an instance of tracefs of our own the events are turned on, and off again some hundred milliseconds
-//! later; then the ring buffers are emptied and counted by call site and cache. Between slices the kernel runs as if
-//! nobody looked. A free belongs to the call site that allocated, where that was in the same slice.
+//! # How it works
+//! In an instance of tracefs of our own the events are turned on, and off again some hundred milliseconds
+//! later; then the ring buffers are emptied and counted by call site and cache. Between slices the kernel runs
+//! undisturbed. A free belongs to the call site that allocated, where that was in the same slice.
 //!
-//! Invariants: memory holds the pages of one slice. The instance is removed when the value is dropped.
+//! # Invariants
+//! Memory holds the pages of one slice. The instance is removed when the value is dropped.
 
 use std::fs::File;
 use std::io::{Cursor, ErrorKind, Read};

@@ -1,4 +1,4 @@
-//! What the running kernel says of its configuration, as far as that concerns slabs.
+//! The running kernel's configuration, as far as it concerns slabs.
 //!
 //! # How it works
 //! The configuration is `/proc/config.gz` where the kernel has it (`CONFIG_IKCONFIG_PROC`), else the file that distributions
@@ -29,7 +29,7 @@ const SYMBOLS: [&str; 14] = [
     "CONFIG_SLUB_CPU_PARTIAL",
     "CONFIG_SLUB_TINY",
 ];
-/// A configuration is no longer.
+/// No configuration is longer than this.
 const BYTES_MAX: u64 = 4 << 20;
 /// Whether allocation profiling is on now.
 const PROFILING: &str = "vm.mem_profiling";

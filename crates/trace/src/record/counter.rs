@@ -1,6 +1,7 @@
 //! Counts the kernel's slab events without keeping them.
 //!
-//! How it works: an instance of tracefs whose ring buffers are small and overwrite; the kernel's own statistics
+//! # How it works
+//! An instance of tracefs whose ring buffers are small and overwrite; the kernel's own statistics
 //! (`per_cpu/cpuN/stats`) say how many events were written. The buffers are never read.
 
 use super::tracefs::{Instance, Tracefs};

@@ -1,7 +1,8 @@
 //! The kernel's own event filters: the events of some caches, the allocations of some call sites, and a portion of the
 //! objects.
 //!
-//! How it works: an alias of a merged cache is a link in `/sys/kernel/slab` to the folder of the cache that its objects are
+//! # How it works
+//! An alias of a merged cache is a link in `/sys/kernel/slab` to the folder of the cache that its objects are
 //! in; events bear the name of that one, which `/proc/slabinfo` lists, and no alias. Call sites are ranges of addresses; a
 //! free bears that of who frees, so that all frees come ([`super::paired`] leaves out those of other objects).
 
@@ -166,7 +167,7 @@ impl Slabs {
         {
             let remedy =
                 "name caches of /proc/slabinfo but kmalloc's, whose frees do not name them";
-            (format!("`{name}` is no cache whose events the kernel can choose"), remedy.into())
+            (format!("`{name}` is not a cache whose events the kernel can choose"), remedy.into())
         } else if self.folder.is_dir() && !self.folder.join(name).exists() {
             let remedy = format!("name one of {}", self.folder.display());
             (format!("this kernel has no cache called {name}"), remedy)
@@ -240,7 +241,7 @@ mod tests {
             );
         }
         assert!(said("none").unwrap().contains("no cache called none"));
-        assert!(said("kmalloc-64").unwrap().contains("is no cache whose"));
+        assert!(said("kmalloc-64").unwrap().contains("is not a cache whose"));
         // A kernel without CONFIG_SLUB_SYSFS.
         let bare = Slabs { folder: "/no/such/folder".into(), slabinfo: String::new() };
         assert!(bare.refuse("sigqueue").is_none());

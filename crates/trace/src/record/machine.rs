@@ -1,4 +1,4 @@
-//! What the running machine says of itself, for the metadata.
+//! The facts of the running machine, for the metadata.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -72,14 +72,14 @@ pub(super) fn meminfo_bytes(name: &str) -> u64 {
     kib.unwrap_or(0) << 10
 }
 
-/// Tells whether `/proc` numbers processes as this process sees them: not where it was mounted for another
+/// Returns whether `/proc` numbers processes as this process sees them: not where it was mounted for another
 /// PID namespace.
 pub(crate) fn proc_is_ours() -> bool {
     let own = fs::read_link("/proc/self").ok();
     own.is_some_and(|own| own.to_str() == Some(&std::process::id().to_string()))
 }
 
-/// Tells whether the allocator may be SLOB, which has no `/proc/slabinfo`.
+/// Returns whether the allocator may be SLOB, which has no `/proc/slabinfo`.
 pub(super) fn may_be_slob() -> bool {
     let name = rustix::system::uname();
     let release = name.release().to_string_lossy();

@@ -1,9 +1,12 @@
-//! Leaves out the objects of the recorder's own threads: what they allocate, and whoever frees it.
+//! Leaves out the objects of the recorder's own threads: their allocations, and the frees of these
+//! by any thread.
 //!
-//! How it works: the addresses of their objects are kept, as no free tells who allocated. What they free of others
+//! # How it works
+//! The addresses of their objects are kept, as no free tells who allocated. What they free of others
 //! is a free like any other.
 //!
-//! Invariants: every free that is given is of an object that was given, or that is older than the recording; allocations
+//! # Invariants
+//! Every free that is given is of an object that was given, or that is older than the recording; allocations
 //! that are given are those that [`Unfreed`](crate::import::Unfreed) numbers.
 
 use rustc_hash::FxHashSet;
@@ -26,7 +29,7 @@ impl<S: Source> WithoutOwn<S> {
     }
 }
 
-/// Tells whether an event is of an object of somebody else's.
+/// Returns whether an event is of an object of somebody else's.
 fn keeps(own: &mut FxHashSet<u64>, event: &RawEvent) -> bool {
     let is_own = event.pid == RawEvent::RECORDER_PID;
     if is_own && event.kind.is_alloc() {

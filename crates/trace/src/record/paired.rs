@@ -1,6 +1,7 @@
 //! A recording of some call sites has the frees of all objects: those of others are left out.
 //!
-//! How it works: a free names its object and not who allocated it, so that no filter of the kernel can choose frees by the
+//! # How it works
+//! A free names its object and not who allocated it, so that no filter of the kernel can choose frees by the
 //! call site of the allocation. A free is kept when the allocation of its object was read before it.
 //!
 //! What is not seen: when the object of a chosen call site was freed without an event, and another call site has its

@@ -1,20 +1,22 @@
 //! Probes at functions that allocate or free many objects in one call, for which the kernel has no event.
 //!
-//! How it works: kprobe events are defined for the whole kernel, in a group of this process's own, and turned on in our
-//! instance like any event. They record the array of pointers that the function was given, in parts ([`bulk::part`]): two
-//! kprobes with up to 40 pointers, which both read memory at every call, and for the long arrays of `kfree_rcu` others at
-//! what frees those, which is called seldom. (512 pointers by kprobes alone took a storm of processes from 1.25
-//! to 1.40 times its untraced instructions on 6.12.) A definition that this kernel refuses is tried in simpler words, and
-//! left out at last: nothing is recorded there then, and the frees are estimated, as they are where a kernel has no kprobe
-//! events at all.
+//! # How it works
+//! Kprobe events are defined for the whole kernel, in a group of this process's own, and turned on in our
+//! instance like any event. They record the array of pointers that the function was given, in parts ([`bulk::part`]). Two
+//! kprobes have up to 40 pointers, and both read memory at every call. For the long arrays of `kfree_rcu` there are
+//! others, at the function that frees those, which is called seldom. (512 pointers by kprobes alone took a storm of
+//! processes from 1.25 to 1.40 times its untraced instructions on Linux 6.12, as was measured.) A definition that this
+//! kernel refuses is tried in simpler words, and left out at last. Then nothing is recorded there, and the frees are
+//! estimated, as they are where a kernel has no kprobe events at all.
 //!
-//! What the words need: pointers of a free, kprobe events; those of an allocation, which are known when the function
-//! returns, its arguments in a return probe (6.9 on) and the fields of `struct kmem_cache` (BTF). Without those of allocations
-//! the frees of caches are left out as well: on 6.1 they doubled what could not be placed. `kfree_bulk` and
-//! `kvfree_rcu_bulk` end in `kmem_cache_free_bulk`. Where objects are freed through sheaves (6.18 on),
-//! `__kfree_rcu_sheaf` takes what `kfree_rcu` is given, and no event tells of it later.
+//! The needs of the definitions: pointers of a free need kprobe events. Pointers of an allocation are known when the
+//! function returns, so they need its arguments in a return probe (6.9 on) and the fields of `struct kmem_cache` (BTF).
+//! Without those of allocations the frees of caches are left out as well: on 6.1 they doubled the events that could not be
+//! placed. `kfree_bulk` and `kvfree_rcu_bulk` end in `kmem_cache_free_bulk`. Where objects are freed through sheaves (6.18
+//! on), `__kfree_rcu_sheaf` takes what `kfree_rcu` is given, and no event tells of it later.
 //!
-//! Invariants: no probe is left behind, whatever ends the recording but SIGKILL, and that one's are removed by the next.
+//! # Invariants
+//! No probe is left behind, whatever ends the recording but SIGKILL, and that one's are removed by the next.
 //!
 //! Linux counterpart: `kernel/trace/trace_kprobe.c`, `kernel/trace/trace_probe.c` @ 6.12, `mm/slub.c` @ 6.1 to 7.3.
 
@@ -35,7 +37,7 @@ struct Wanted {
     site: Option<&'static str>,
     /// A test that the record must pass.
     test: Option<String>,
-    /// Its definitions, the first of which the kernel takes is used.
+    /// Its definitions; the first one that the kernel accepts is used.
     definitions: Vec<String>,
 }
 

@@ -1,6 +1,7 @@
 //! Reads `/proc/slabinfo` again and again while the events are recorded, so that a replay can be compared with it.
 //!
-//! How it works: a thread reads it as often as costs one part in [`COST_PARTS`] of one CPU's time, by what the last
+//! # How it works
+//! A thread reads it as often as costs one part in [`COST_PARTS`] of one CPU's time, by what the last
 //! reading took, and not more often than every [`INTERVAL_MIN`]. The text is read at one go into the same memory. Who
 //! may not read it, or whose kernel has none, records without. How objects are spread over slabs is asked of sysfs
 //! before the first reading and after the last.
@@ -22,8 +23,8 @@ const COST_PARTS: u64 = 150;
 const INTERVAL_MIN: Duration = Duration::from_millis(10);
 const INTERVAL_MAX: Duration = Duration::from_millis(100);
 
-/// The machine has settled when so few objects came or went between two readings, so many times in a row (a grace period
-/// takes some 20 ms). It is given so many readings in all.
+/// The machine has settled when at most this number of objects came or went between two readings, several times in a row
+/// (a grace period takes some 20 ms). The number of readings is limited.
 const SETTLED_OBJECTS: u64 = 100;
 const SETTLED_READINGS: u32 = 5;
 const SETTLE_READINGS_MAX: u32 = 30;

@@ -1,9 +1,10 @@
 //! tracefs: found, or mounted when it is not; an instance of our own in it, removed when dropped.
 //!
-//! How it works: an instance is a directory under `instances/`; making it makes ring buffers and control files of its
-//! own, so that nobody else's tracing is disturbed. It is called `slablab-PID`, in a PID namespace of its own
-//! `slablab-PID-NAMESPACE`; one whose process is gone (it was killed) is removed by the next that is made. Probes belong
-//! to the whole kernel, in a group with the instance's name, and are removed likewise.
+//! # How it works
+//! An instance is a directory under `instances/`; making it makes ring buffers and control files of its
+//! own, so that other users' tracing is not disturbed. It is called `slablab-PID`, in a PID namespace of its own
+//! `slablab-PID-NAMESPACE`. An instance whose process is gone (it was killed) is removed when the next one is made.
+//! Probes belong to the whole kernel, in a group with the instance's name, and are removed likewise.
 //!
 //! Linux counterpart: `kernel/trace/trace.c`, `Documentation/trace/ftrace.rst` @ 6.18.
 
@@ -78,7 +79,7 @@ impl Tracefs {
         kmem::EVENTS.map(|(name, _)| name).into_iter().filter(exists).collect()
     }
 
-    /// Tells whether events are on already, for somebody else. Whoever turns `record-cmd` off turns it off for
+    /// Returns whether events are on already, for somebody else. Whoever turns `record-cmd` off turns it off for
     /// all events that are on, in whatever instance (`trace_event_enable_cmd_record`).
     pub(crate) fn in_use(&self) -> bool {
         let instances =

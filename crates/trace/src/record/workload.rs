@@ -1,12 +1,14 @@
-//! What is recorded: a command, or the time until a signal comes.
+//! The recorded workload: a command, or the time until a signal comes.
 //!
-//! How it works: the command stays in our process group, so that a terminal and its Ctrl-C reach it. What it
+//! # How it works
+//! The command stays in our process group, so that a terminal and its Ctrl-C reach it. What it
 //! starts is found in `/proc` by parents; the recorder is their subreaper, so that what outlives its parent, a
 //! daemon among them, becomes our child and is found all the same. When the recording has to end first, all of
 //! them get SIGTERM, and SIGKILL after [`GRACE`].
 //!
-//! Invariants: only processes that began behind the command are signalled, and through a pidfd that was checked,
-//! so that a number that was given to another process meanwhile hits nobody.
+//! # Invariants
+//! Only processes that began after the command are signalled, and through a pidfd that was checked,
+//! so that a number that was given to another process meanwhile does no harm.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -29,7 +31,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How often a failed recording and the end of processes are looked for.
 const NAP: Duration = Duration::from_millis(100);
 
-/// What came of the workload.
+/// The result of the workload.
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     /// The exit status to pass on, `None` without a command.
@@ -57,7 +59,7 @@ pub(super) fn run(
     signals: &mut Signals,
     failed: &AtomicBool,
 ) -> Result<Ended, Error> {
-    // A time that no clock reaches is no end.
+    // A time that no clock reaches is not a limit.
     let until = duration.and_then(|duration| Instant::now().checked_add(duration));
     let has_to_end = |signals: &mut Signals| {
         let nap = Instant::now() + NAP;

@@ -1,7 +1,8 @@
 //! Decodes the records of probes at functions that allocate or free many objects in one call, for which the kernel has no
 //! event of its own.
 //!
-//! How it works: a probe is an event that [`crate::record`] defined, known by its name. It records the array of pointers
+//! # How it works
+//! A probe is an event that [`crate::record`] defined, known by its name. It records the array of pointers
 //! that the function was given; the number in the name says which ([`part`]). Each pointer becomes an event as if the
 //! function had been called for it alone.
 //!
@@ -20,7 +21,8 @@ pub(crate) const PARTS: u64 = 10;
 /// Events that record all calls; those behind them only what `kfree_rcu` frees.
 pub(crate) const OF_ALL: u64 = 2;
 
-/// Returns which pointers of an array an event has: so many are before them, so many they are.
+/// Returns which pointers of an array an event has: the number of pointers before them, and their
+/// number.
 ///
 /// The first event is all that most calls need, the second what caches free and allocate at once (a maple node's slots,
 /// packets); the kernel reads one by one what it records, and reads it whether or not it belongs to the call. An event has
@@ -48,7 +50,8 @@ pub(crate) struct Bulk {
     first: u64,
     /// `None` where it is not told.
     site: Option<Place>,
-    /// How many pointers of a call the events have, of which this is the first: of one for a cache, and of `kfree_bulk`.
+    /// The number of pointers in a call that the events have, if this is the first of them: that for a cache, and that
+    /// for `kfree_bulk`.
     covered: Option<[u64; 2]>,
     /// Whether the call did what it is for, by what it returned.
     done: Option<Place>,

@@ -1,6 +1,7 @@
-//! The rows of a trace of which some are kept: those of chosen objects from their allocations to their frees.
+//! The chosen rows of a trace: those of selected objects, from their allocations to their frees.
 //!
-//! How it works: whoever chooses is asked at each allocation; frees follow their objects, wherever they happen. A free
+//! # How it works
+//! Whoever chooses is asked at each allocation; frees follow their objects, wherever they happen. A free
 //! of an object whose allocation is not in the trace is asked about itself. The rows are imported again, so that
 //! slots, sites, caches and [`Quality`] are those of what is kept.
 

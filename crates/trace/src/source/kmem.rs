@@ -50,7 +50,7 @@ impl Maker {
         self.pid.signed(record).map(|pid| pid as u32)
     }
 
-    /// Tells whether an interrupt, hard or soft, made the record, so that the thread is only whom it interrupted.
+    /// Returns whether an interrupt, hard or soft, made the record, so that the thread is only whom it interrupted.
     #[inline]
     pub(crate) fn in_interrupt(self, record: &[u8]) -> bool {
         let flags = self.flags.and_then(|place| place.unsigned(record)).unwrap_or(0);

@@ -7,7 +7,7 @@
 //! flags, and goes then. Until it is known, what is read behind it waits as well, so that events stay in the order of time.
 //!
 //! # Invariants
-//! No more than [`EVENTS_MAX`] events wait, and none longer than [`WAIT_NS`] of the recording's time.
+//! At most [`EVENTS_MAX`] events wait, and each for at most [`WAIT_NS`] of the recording's time.
 //!
 //! Linux counterpart: `__do_kmalloc_node` and `__kmalloc_large_node_noprof` in `mm/slub.c` @ 6.12 to 7.3.
 
@@ -169,7 +169,8 @@ mod tests {
         all
     }
 
-    /// A pipe of 1 MiB had a call site inside the allocator, as much waste again beside the real one, and implicit frees.
+    /// A pipe of 1 MiB used to have a call site inside the allocator, as much waste again beside the real one, and
+    /// implicit frees.
     #[test]
     fn a_large_block_has_the_call_site_that_asked() {
         use Kind::{Kfree, Kmalloc, KmemCacheAlloc};

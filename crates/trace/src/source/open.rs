@@ -10,7 +10,7 @@ use crate::{Error, Input};
 /// Opens a recording; finds out its format when `format` is `None`. The path `-` is standard input.
 ///
 /// # Errors
-/// When it cannot be read, or its format is not known.
+/// If it cannot be read, or its format is not known.
 pub fn open_raw(path: impl AsRef<Path>, format: Option<Format>) -> Result<Box<dyn Source>, Error> {
     read_raw(Input::open(path)?, format)
 }
@@ -18,7 +18,7 @@ pub fn open_raw(path: impl AsRef<Path>, format: Option<Format>) -> Result<Box<dy
 /// As [`open_raw`], of an input that is open already.
 ///
 /// # Errors
-/// As those of [`open_raw`].
+/// Fails as [`open_raw`] does.
 pub fn read_raw(input: Input, format: Option<Format>) -> Result<Box<dyn Source>, Error> {
     let format = match format {
         Some(format) => format,
@@ -39,7 +39,7 @@ pub fn read_raw(input: Input, format: Option<Format>) -> Result<Box<dyn Source>,
     })
 }
 
-/// Returns the rows of a Parquet file that is no trace as it is.
+/// Returns the rows of a Parquet file that is not a trace by itself.
 pub(crate) fn of_parquet(path: &Path, file: &ParquetFile) -> Box<dyn Source> {
     Box::new(parquet::Rows::new(path, file))
 }

@@ -1,7 +1,8 @@
-//! Parquet with the columns of a trace that is no trace as it is: DuckDB filtered its rows, Spark wrote it anew
-//! without our metadata. Its rows are imported again.
+//! Parquet with the columns of a trace that is not a trace by itself: DuckDB filtered its rows, or Spark wrote
+//! it anew without our metadata. Its rows are imported again.
 //!
-//! How it works: an object's slot stands for its address, so that the importer finds again which free belongs to
+//! # How it works
+//! An object's slot stands for its address, so that the importer finds again which free belongs to
 //! which allocation, and counts what belongs to none because the other was filtered out. What the metadata says
 //! of the recorded machine is kept where there is any; what it counts is counted anew, but for which frees were of NULL
 //! ([`RowAddresses`]).
@@ -109,7 +110,7 @@ impl RowAddresses {
         row.to_raw(ptr)
     }
 
-    /// Tells whether the next free without object and cache is one of NULL.
+    /// Returns whether the next free without object and cache is one of NULL.
     fn deal_null(&mut self) -> bool {
         let (null, all) = (u128::from(self.null), u128::from(self.null) + u128::from(self.older));
         let so_far = |rows: u64| (u128::from(rows) * null).checked_div(all).unwrap_or(0);

@@ -33,13 +33,13 @@ pub trait Source: std::fmt::Debug {
     /// nothing may be appended, too, while what is read has to be sorted.)
     ///
     /// # Errors
-    /// When the rest cannot be used. What can be skipped is counted in [`Meta::quality`] instead.
+    /// If the rest cannot be used. What can be skipped is counted in [`Meta::quality`] instead.
     fn read(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error>;
 
     /// Returns what the recording says of itself.
     fn facts(&self) -> &Facts;
 
-    /// Tells whether [`Meta::samples`] are to place the frees that made no event.
+    /// Returns whether [`Meta::samples`] are to place the frees that made no event.
     fn is_sampled(&self) -> bool {
         false
     }

@@ -1,10 +1,12 @@
 //! Puts events in order of time where any may come after a later one, in bounded memory.
 //!
-//! How it works: events are collected into *runs* of [`RUN_EVENTS`], each is sorted and stored in a nameless
+//! # How it works
+//! Events are collected into *runs* of [`RUN_EVENTS`], each is sorted and stored in a nameless
 //! file, and the runs are merged. A run is read a block at a time, from when its first event is due, so that
 //! of a recording in order one block is in memory. What fits one run stays in memory.
 //!
-//! Invariants: events at the same time keep their order.
+//! # Invariants
+//! Events at the same time keep their order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

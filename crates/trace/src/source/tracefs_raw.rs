@@ -1,10 +1,12 @@
 //! Raw pages of the tracefs ring buffer, as `per_cpu/cpuN/trace_pipe_raw` gives them.
 //!
-//! How it works: each CPU's pages are decoded one at a time into events, and the CPUs are merged by time. A page is a
+//! # How it works
+//! Each CPU's pages are decoded one at a time into events, and the CPUs are merged by time. A page is a
 //! header (start time, bytes committed) and records; a record is a 32-bit word of length and time step, then the
 //! event as its `format` describes. Steps are added up from the page's start time.
 //!
-//! Invariants: one decoded page per CPU is held, so memory does not grow with the recording; within a CPU events come
+//! # Invariants
+//! One decoded page per CPU is held, so memory does not grow with the recording; within a CPU events come
 //! in the order of the buffer, between CPUs the earlier one first, at the same time that of the lower CPU.
 //!
 //! Linux counterpart: `kernel/trace/ring_buffer.c`, `include/linux/ring_buffer.h` @ 6.18.

@@ -1,6 +1,7 @@
 //! Tracing data: what a recorded kernel says of its events, in a `perf.data` and in a `trace.dat`.
 //!
-//! How it works: it is read from front to end through [`Fields`], as a `trace.dat` is too long to be held whole; the
+//! # How it works
+//! It is read from front to end through [`Fields`], as a `trace.dat` is too long to be held whole; the
 //! parts of it ([`headers`], [`ftrace_events`], [`events`]) stand behind each other, or in sections of their own.
 //!
 //! Linux counterpart: `tools/perf/util/trace-event-read.c`; `trace.dat(5)` describes the same bytes.

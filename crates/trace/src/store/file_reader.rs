@@ -1,6 +1,7 @@
 //! Rows out of a Parquet file, some thousand at a time.
 //!
-//! How it works: Arrow decodes the rows of a row group into columns, [`BATCH_ROWS`] at a time; the
+//! # How it works
+//! Arrow decodes the rows of a row group into columns, [`BATCH_ROWS`] at a time; the
 //! dictionaries of `kind`, `site` and `cache` are mapped to numbers, and each row's key looks its number up.
 //!
 //! Columns are found by name, so that another program may have rewritten the file, with its columns in another
@@ -146,7 +147,7 @@ impl ParquetFile {
         Err(Error::bad(&self.path, At::File, self.lacks, remedy))
     }
 
-    /// Tells whether it is a trace as it is.
+    /// Returns whether it is a trace as it is.
     pub(crate) fn is_whole(&self) -> bool {
         self.lacks.is_empty()
     }
@@ -186,7 +187,7 @@ pub(crate) enum PidColumn {
 pub(crate) struct FileRows {
     file: ParquetFile,
     pids: PidColumn,
-    /// The names that rows may have; those of a file that is no trace grow while it is read.
+    /// The names that rows may have; those of a file that is not a trace grow while it is read.
     sites: Arc<Names>,
     caches: Arc<Names>,
     /// The next row group to open

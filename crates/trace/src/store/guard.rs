@@ -1,7 +1,8 @@
 //! Panics of the Parquet and Arrow crates become errors: where a file is damaged they assert as often as they refuse.
 //!
-//! How it works: a panic is caught, and nobody is told of it. What prints it is the process's panic
-//! hook, so the first call puts one in front that is silent while its thread is in here.
+//! # How it works
+//! A panic is caught, and not reported. The process's panic hook prints it, so the
+//! first call puts one in front that is silent while its thread is in here.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};

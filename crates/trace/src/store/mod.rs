@@ -1,12 +1,14 @@
 //! The Parquet store: a trace as one file that DuckDB, Polars and Spark read as it is. A recording
 //! that is only passed through (replayed without being kept) stays in memory instead.
 //!
-//! How it works: one row an event, in time order, in row groups of [`ROW_GROUP_ROWS`], zstd, with
+//! # How it works
+//! One row an event, in time order, in row groups of [`ROW_GROUP_ROWS`], zstd, with
 //! `kind`, `site` and `cache` as dictionary-encoded strings. Everything that is not a row is the
 //! [`Meta`](crate::Meta) JSON in the file's key-value metadata, written last, so that a trace of any
 //! length is written and read with the memory of one row group. Checksums of both stand between them (`sums`).
 //!
-//! Invariants: `object`, where not null, is below `meta.object_slots`; `time_ns` never decreases;
+//! # Invariants
+//! `object`, where not null, is below `meta.object_slots`; `time_ns` never decreases;
 //! every site and cache string of the rows is in `meta.sites` and `meta.caches`.
 
 mod file_reader;

@@ -1,6 +1,7 @@
 //! A file whose parts are read from where they lie.
 //!
-//! How it works: Parquet's own way with a `File` duplicates the descriptor and seeks before each page's
+//! # How it works
+//! Parquet's own way with a `File` duplicates the descriptor and seeks before each page's
 //! header and before each page, eight system calls a page; here both are one `pread` each.
 
 use std::fs::File;

@@ -1,8 +1,9 @@
 //! Reads a trace, a batch of rows at a time: out of a file, or out of memory.
 //!
-//! How it works: the rows of a file are decoded by a thread of their own, [`BATCHES_AHEAD`] batches ahead of who reads
-//! them, since to decode a trace takes a third of a replay; on request by who reads them, or all at once. A batch that
-//! nobody holds any more lends its memory to a later one.
+//! # How it works
+//! The rows of a file are decoded by a thread of their own, [`BATCHES_AHEAD`] batches ahead of the
+//! reader, since decoding a trace takes a third of a replay. On request the reader's thread decodes them, or all are
+//! decoded at once. A batch that is no longer held lends its memory to a later one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,7 +49,7 @@ impl TraceReader {
     /// Opens the trace file at `path` and reads its metadata; `-` is standard input.
     ///
     /// # Errors
-    /// When the file cannot be read, is not Parquet, is damaged, or is no trace of ours.
+    /// If the file cannot be read, is not Parquet, is damaged, or is not one of our traces.
     pub fn open(path: impl AsRef<Path>) -> Result<TraceReader, Error> {
         let input = Input::open(path)?;
         let path = input.path().to_owned();
@@ -87,7 +88,7 @@ impl TraceReader {
     /// those of [`TraceReader::batches_without_pid`].
     ///
     /// # Errors
-    /// When the rows are damaged.
+    /// If the rows are damaged.
     pub fn decoded_without_pid(self, events_max: u64) -> Result<TraceReader, Error> {
         let Rows::File(file) = &self.rows else { return Ok(self) };
         if self.meta.events > events_max {
@@ -102,7 +103,7 @@ impl TraceReader {
     /// Checks the checksums of all rows, without decoding them.
     ///
     /// # Errors
-    /// When the file cannot be read, or its bytes are not those that were written.
+    /// If the file cannot be read, or its bytes are not those that were written.
     pub fn check_sums(&self) -> Result<Checked, Error> {
         match &self.rows {
             Rows::File(file) => file.check_sums(),
@@ -117,7 +118,7 @@ impl TraceReader {
         TraceReader { threads: Threads::One, ..self }
     }
 
-    /// Tells whether one thread is to do all that is done with the trace.
+    /// Returns whether one thread is to do all that is done with the trace.
     pub fn is_on_one_thread(&self) -> bool {
         self.threads == Threads::One
     }
@@ -174,10 +175,11 @@ impl Iterator for Batches {
     }
 }
 
-/// Batches that are decoded and that nobody took yet.
+/// Batches that are decoded and that were not taken yet.
 const BATCHES_AHEAD: usize = 4;
 
-/// A thread that decodes the rows of a file. It ends behind the last row or an error, and when nobody listens any more.
+/// A thread that decodes the rows of a file. It ends behind the last row or an error, and when there is no receiver any
+/// more.
 #[derive(Debug)]
 struct Decoder {
     decoded: Receiver<Result<Arc<Batch>, Error>>,

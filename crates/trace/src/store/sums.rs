@@ -1,12 +1,14 @@
 //! Checksums of a trace file: what its bytes were when they were written.
 //!
-//! How it works: Parquet's own are one a page, and the library that writes our files writes none. So a block stands between
+//! # How it works
+//! Parquet's own are one a page, and the library that writes our files writes none. So a block stands between
 //! the last row group and the footer, where readers of Parquet look at nothing: for each row group where it ends and its
 //! CRC-32, then the CRC-32 of these and of the footer, their number, and a mark. A row group's bytes reach from the end of
 //! the one before it, the first one's from the beginning of the file. A writer holds a row group back until it is whole; a
 //! reader takes all bytes of one at once, checks them, and decodes pages out of them.
 //!
-//! Invariants: every byte that an answer rests on is below a sum; a CRC-32 sees every change of up to 32 bits in a row. A
+//! # Invariants
+//! Every byte that an answer rests on is below a sum; a CRC-32 sees every change of up to 32 bits in a row. A
 //! file without the mark is of an older slablab or of another program, and is read as it is.
 
 use std::fs::File;
@@ -82,7 +84,7 @@ impl Sums {
     /// Reads the sums of a file of `bytes` bytes and checks its footer; `None` where it has none.
     ///
     /// # Errors
-    /// When the file cannot be read, or the footer is not what it was.
+    /// If the file cannot be read, or the footer is not what it was.
     pub(super) fn read(file: &File, bytes: u64) -> io::Result<Option<Sums>> {
         let mut length = [0; 4];
         let Some(end) = bytes.checked_sub(END_BYTES) else { return Ok(None) };
@@ -120,7 +122,7 @@ impl Sums {
     /// Returns where the bytes of a row group begin, and all of them.
     ///
     /// # Errors
-    /// When they cannot be read, or are not what they were.
+    /// If they cannot be read, or are not what they were.
     pub(super) fn group(&self, file: &File, group: usize) -> io::Result<(u64, Vec<u8>)> {
         let begin = group.checked_sub(1).map_or(0, |before| self.0[before].0);
         let (end, sum) = self.0[group];

@@ -1,7 +1,8 @@
 //! Writes a trace: rows first, then the metadata. Into a file beside the path, renamed onto it when
 //! whole; or, to be read at once, into memory.
 //!
-//! How it works: rows are collected into batches of [`ROW_GROUP_ROWS`]. Those of a trace in memory are
+//! # How it works
+//! Rows are collected into batches of [`ROW_GROUP_ROWS`]. Those of a trace in memory are
 //! kept as they are up to [`MEMORY_ROWS_MAX`]; with the next they all go to a file without a name,
 //! so that memory does not grow with the trace.
 
@@ -72,13 +73,13 @@ impl TraceWriter {
     /// Begins a trace that will be at `path` when it is finished.
     ///
     /// # Errors
-    /// When no file can be made beside `path`.
+    /// If no file can be made beside `path`.
     pub fn create(path: impl AsRef<Path>) -> Result<TraceWriter, Error> {
         let path = path.as_ref();
         // Only for the owner: the addresses of call sites undo what hides them in /proc/kallsyms.
         let folder = slablab_host::folder_of(path);
         if !folder.is_dir() {
-            let what = format!("cannot be written: {} is no folder", folder.display());
+            let what = format!("cannot be written: {} is not a folder", folder.display());
             let remedy = "make it with mkdir -p, or name an output elsewhere with -o";
             return Err(Error::bad(path, At::File, what, remedy));
         }
@@ -165,7 +166,7 @@ impl TraceWriter {
     /// Appends a row.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     ///
     /// # Panics
     /// When `event` breaks a promise of [`Event`]: time running backwards, an unknown site or cache.
@@ -196,7 +197,7 @@ impl TraceWriter {
     /// that follow from the rows (events, times, slots, sites, caches, version) are filled in here.
     ///
     /// # Errors
-    /// When the file cannot be written or renamed.
+    /// If the file cannot be written or renamed.
     pub fn finish(mut self, mut meta: Meta) -> Result<Meta, Error> {
         self.complete(&mut meta)?;
         if let Rows::File(file) = self.rows {

@@ -80,12 +80,12 @@ impl Attr {
         missing.map(|&(_, what)| what)
     }
 
-    /// Tells whether samples of another event are laid out alike.
+    /// Returns whether samples of another event are laid out alike.
     pub(super) fn is_like(&self, other: &Attr) -> bool {
         Attr { config: 0, ..*self } == Attr { config: 0, ..*other }
     }
 
-    /// Tells whether samples begin with the id of their event.
+    /// Returns whether samples begin with the id of their event.
     pub(super) fn identified(&self) -> bool {
         self.sample_type & IDENTIFIER != 0
     }
@@ -136,7 +136,7 @@ impl Attr {
         bytes.skip(values.checked_add(times)?.checked_mul(8)?)
     }
 
-    /// Returns the CPU in the trailer of a record that is no sample, when it has one.
+    /// Returns the CPU in the trailer of a record other than a sample, if it has one.
     pub(super) fn trailer_cpu(&self, record: &[u8]) -> Option<u32> {
         if !self.sample_id_all || self.sample_type & CPU == 0 {
             return None;

@@ -49,13 +49,13 @@ impl Header {
         }
     }
 
-    /// Tells whether the event of these attributes is none of kmem's, as far as that is known.
+    /// Returns whether the event of these attributes is none of kmem's, as far as that is known.
     pub(super) fn is_other(&self, index: u32) -> bool {
         let is_kmem = |attr: &Attr| attr.tracepoint && self.kmem.contains(&attr.config);
         !self.kmem.is_empty() && self.attrs.get(index as usize).is_some_and(|attr| !is_kmem(attr))
     }
 
-    /// Tells whether events were recorded that are none of kmem's.
+    /// Returns whether events were recorded that are none of kmem's.
     pub(super) fn has_others(&self) -> bool {
         let mut indices = (0..self.attrs.len()).filter(|index| !self.attrs[*index].is_dummy);
         indices.any(|index| self.is_other(index as u32))

@@ -1,8 +1,10 @@
 //! How many events a `perf.data` lacks, by CPU.
 //!
-//! How it works: the kernel puts a LOST record into the ring buffer where it lost events, and perf at the end a
-//! LOST_SAMPLES record with the total of each event and CPU (since 6.1). Both count the same losses; the first misses
-//! those that nothing came after, older perfs do not have the second. So both are added up, and the greater is right.
+//! # How it works
+//! The kernel puts a LOST record into the ring buffer where it lost events. At the end perf adds a
+//! LOST_SAMPLES record with the total of each event and CPU (since 6.1). Both count the same losses. The first kind
+//! misses losses without a later event, and older perfs do not write the second. So both are added up, and the
+//! greater is right.
 //!
 //! Where other events than kmem's were recorded beside, only the totals tell whose the losses are: a gap's id is that of the
 //! event that came after it. Then totals of kmem's events alone count, if there are totals.
@@ -18,7 +20,7 @@ use crate::source::bytes::Bytes;
 pub(super) struct Losses {
     gaps: Vec<u64>,
     totals: Vec<u64>,
-    /// Totals of events that were recorded by thread and are of no one CPU.
+    /// Totals of events that were recorded by thread and belong to no single CPU.
     totals_anywhere: u64,
     /// Whether there are totals, of any event.
     is_totalled: bool,
@@ -42,14 +44,14 @@ impl Losses {
             return;
         }
         let count = Bytes(body).u64().unwrap_or(0);
-        // The CPU that it names is that of no event: perf made the record when it ended.
+        // The CPU that it names is not that of an event: perf made the record when it ended.
         match self.indexed_cpu(body) {
             Some(cpu) => add(&mut self.totals, cpu, count),
             None => self.totals_anywhere = self.totals_anywhere.saturating_add(count),
         }
     }
 
-    /// Takes an ID_INDEX record: which id is of which CPU.
+    /// Takes an ID_INDEX record, which tells the CPU of each id.
     pub(super) fn index(&mut self, mut bytes: Bytes<'_>) -> Option<()> {
         for _ in 0..bytes.u64()? {
             let id = bytes.u64()?;
@@ -132,7 +134,7 @@ mod tests {
         assert_eq!(losses.by_cpu(&header), [65]);
     }
 
-    /// What a busy event lost that was recorded beside counted as slab events.
+    /// Losses of a busy event that was recorded beside used to count as slab events.
     #[test]
     fn losses_of_other_events_are_not_those_of_kmem() {
         let mut header = Header { kmem: vec![300], ..Header::default() };

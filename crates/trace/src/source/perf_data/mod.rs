@@ -1,6 +1,7 @@
 //! `perf.data`, as `perf kmem record` and `perf record -e kmem:...` write it, to a file or a pipe.
 //!
-//! How it works: the header gives each event's attributes (how its samples are laid out) and the tracing data (where
+//! # How it works
+//! The header gives each event's attributes (how its samples are laid out) and the tracing data (where
 //! in a sample's raw part its fields are); then records are read in file order. Their order in time is that of perf
 //! itself: events are held until a FINISHED_ROUND says that nothing earlier will come ([`queue`]).
 //!
@@ -83,7 +84,7 @@ impl PerfData {
             Some(magic) if magic == MAGIC_SWAPPED => {
                 return Err(bad("was recorded on a big-endian machine, which is not supported"));
             }
-            _ => return Err(bad("is no perf.data (it does not begin with PERFILE2)")),
+            _ => return Err(bad("is not a perf.data (it does not begin with PERFILE2)")),
         }
         let cut = || bad("is cut short within its header");
         let mut header = Header::default();
@@ -313,7 +314,8 @@ impl PerfData {
     }
 }
 
-/// Reads attributes and features of a file that is no pipe; returns where its records are.
+/// Reads attributes and features of a file that was not made for a pipe; returns where its records
+/// are.
 fn sections(
     path: &Path,
     file: &mut File,

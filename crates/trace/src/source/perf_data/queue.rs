@@ -1,9 +1,11 @@
 //! Puts the events of a `perf.data` in order of time.
 //!
-//! How it works: perf empties one CPU's buffer after the other, so what waits for its place is a handful of runs,
+//! # How it works
+//! Perf empties one CPU's buffer after the other, so what waits for its place is a handful of runs,
 //! each in order in itself. A round sorts them, which for a stable sort is merging, and gives out what is settled.
 //!
-//! Invariants: what is given out is in order of time as long as the file keeps its promise about rounds; at the
+//! # Invariants
+//! What is given out is in order of time as long as the file keeps its promise about rounds; at the
 //! same time, in the order of the file. Memory is that of two rounds.
 
 use crate::RawEvent;

@@ -41,7 +41,7 @@ pub(super) struct Stream<R> {
     read_bytes: u64,
 }
 
-/// Bytes of which the front is used up.
+/// Bytes whose front part is used up.
 #[derive(Debug, Default)]
 struct Window {
     bytes: Vec<u8>,

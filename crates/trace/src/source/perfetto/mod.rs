@@ -1,7 +1,8 @@
 //! Traces of Perfetto with kmem events (`ftrace_config { ftrace_events: "kmem/*" }`).
 //!
-//! How it works: a trace is a list of packets, read one at a time, some of which hold other packets, compressed. The
-//! events of a CPU come in bundles, in order; CPUs come one after the other, so that all events are sorted.
+//! # How it works
+//! A trace is a list of packets, read one at a time; some of them hold other packets, compressed. The
+//! events of a CPU come in bundles, in order; CPUs come one after the other, so all events are sorted.
 //!
 //! Perfetto drops the names of caches and, but for the `_node` events of old kernels, the nodes. Call sites are
 //! addresses, or numbers of names that were sent before.
@@ -80,7 +81,7 @@ impl std::fmt::Debug for Perfetto {
     }
 }
 
-/// Tells whether a file begins as a trace of Perfetto does.
+/// Returns whether a file begins as a trace of Perfetto does.
 pub(super) fn is_perfetto(head: &[u8]) -> bool {
     let Some((&PACKET_KEY, mut rest)) = head.split_first() else { return false };
     let Some(bytes) = varint(&mut rest) else { return false };
@@ -120,7 +121,7 @@ impl Perfetto {
             let length = if key == PACKET_KEY { length(packets).map_err(io)? } else { None };
             let Some((bytes, head_bytes)) = length.filter(|(bytes, _)| *bytes <= PACKET_BYTES_MAX)
             else {
-                self.skip("what is no packet; nothing behind it was read", start);
+                self.skip("what is not a packet; nothing behind it was read", start);
                 return Ok(false);
             };
             packet.clear();
@@ -363,7 +364,7 @@ fn at(counts: &mut Vec<u64>, cpu: u64) -> &mut u64 {
     &mut counts[cpu]
 }
 
-/// Tells whether a packet holds others. One in another is none of Perfetto's, and a ring without end.
+/// Returns whether a packet holds others. One in another is none of Perfetto's, and a ring without end.
 fn is_compressed(packet: &[u8]) -> bool {
     Fields(packet).flatten().any(|(number, _)| number == packet::COMPRESSED_PACKETS)
 }

@@ -1,6 +1,7 @@
 //! Protocol buffers as they lie in a file: numbered fields, without a description of what they mean.
 //!
-//! A whole library makes types of a description; of a trace's messages, of which there are thousands, eight matter here.
+//! A whole library would make types from a description; a trace has thousands of messages, and only eight of them matter
+//! here.
 
 /// The value of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +38,7 @@ impl<'a> Value<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
-/// What is no message.
+/// Bytes that are not a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Damaged;
 

@@ -1,6 +1,7 @@
 //! Whether the times of a text are those of a clock.
 //!
-//! How it works: whatever wrote the text, the events of one CPU stand in the order of their times. `perf script --deltatime`
+//! # How it works
+//! Whatever wrote the text, the events of one CPU stand in the order of their times. `perf script --deltatime`
 //! prints how long each event is after the one above it instead, and there every second event is earlier than the one before
 //! it on its CPU. A few such events are damage, which the sorter puts in order and counts.
 
@@ -18,7 +19,7 @@ pub(super) struct Clock {
 /// Fewer events tell nothing.
 const EVENTS_MIN: u64 = 32;
 
-/// No clock goes back with one event in so many.
+/// No clock goes back with one event in this many.
 const BACKWARDS_PARTS: u64 = 8;
 
 impl Clock {
@@ -34,7 +35,7 @@ impl Clock {
         self.last_ns[place] = time_ns;
     }
 
-    /// Tells whether the times are no clock's.
+    /// Returns whether the times are not those of a clock.
     pub(super) fn goes_back(&self) -> bool {
         self.events >= EVENTS_MIN && self.backwards > self.events / BACKWARDS_PARTS
     }

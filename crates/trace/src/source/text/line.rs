@@ -1,6 +1,7 @@
 //! One line of a text: `comm-pid [cpu] flags time: event: call_site=... ptr=...`, in all its dialects.
 //!
-//! How it works: the event's name is looked for, and from there everything is read from right to left,
+//! # How it works
+//! The event's name is looked for, and from there everything is read from right to left,
 //! for on the left stands the thread's name, which may hold anything. What the dialects differ in is
 //! left over: `comm-pid`, `comm pid`, `comm pid/tid`; `(tgid)`; the column of irq flags; a period.
 
@@ -21,10 +22,10 @@ pub(super) struct Line<'a> {
     pub(super) cache: &'a str,
 }
 
-/// What a line can be that is no kmem event.
+/// The kinds of lines without a usable kmem event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Other {
-    /// An event of another kind, or a line that is no event by intent.
+    /// An event of another kind, or a line that is intentionally not an event.
     Irrelevant,
     /// A note that a CPU lost events; their number is not always given.
     Lost { cpu: u32, events: Option<u64> },
@@ -85,7 +86,7 @@ fn split_time(head: &str) -> Option<(&str, u64)> {
     None
 }
 
-/// Tells whether the last word is `number:`, as where the clock counts cycles or events.
+/// Returns whether the last word is `number:`, as where the clock counts cycles or events.
 fn ends_in_number(head: &str) -> bool {
     let time = head.trim_end().strip_suffix(':').and_then(|head| head.split_whitespace().last());
     time.is_some_and(|time| time.bytes().all(|byte| byte.is_ascii_digit()))
@@ -205,7 +206,7 @@ fn node(text: &str) -> Option<i32> {
     word.parse().ok().or_else(|| Some(u32::try_from(number(word)?).ok()? as i32))
 }
 
-/// Tells whether a word is an address as perf and tracefs write it: at least 8 hexadecimal digits.
+/// Returns whether a word is an address as perf and tracefs write it: at least 8 hexadecimal digits.
 fn is_address(word: &str) -> bool {
     word.len() >= 8 && word.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
@@ -231,7 +232,7 @@ fn ptr(text: &str) -> Result<u64, &'static str> {
     u64::from_str_radix(digits, 16).map_err(|_| "ptr is no address")
 }
 
-/// Tells whether a line is of a call chain: perf begins it with a tab and an address, which for a program is an offset of few
+/// Returns whether a line is of a call chain: perf begins it with a tab and an address, which for a program is an offset of few
 /// digits; the kernel writes `=> function`. A line of the source may follow.
 fn is_call(line: &str) -> bool {
     let trimmed = line.trim();
@@ -253,7 +254,7 @@ fn is_call(line: &str) -> bool {
         || line.starts_with(char::is_whitespace) && words.next().is_none() && is_source(first)
 }
 
-/// Tells whether a line is of what `perf script -D` prints around events: bytes behind a period, what a record holds, and
+/// Returns whether a line is of what `perf script -D` prints around events: bytes behind a period, what a record holds, and
 /// its head.
 fn is_dump(line: &str) -> bool {
     let is_head = || line.starts_with("0x") && line.contains("]: event: ");
@@ -408,7 +409,8 @@ mod tests {
         assert_eq!(is(dumped), Other::Lost { cpu: 0, events: Some(35) });
     }
 
-    /// They counted as damage: a third of a text with lines of the source, and nine tenths of a dump.
+    /// They used to count as damage: a third of a text with lines of the source, and nine tenths of a
+    /// dump.
     #[test]
     fn what_perf_prints_around_events_is_no_damage() {
         for line in [

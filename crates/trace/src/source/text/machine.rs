@@ -1,7 +1,8 @@
-//! What a text says of its machine, in comments before the events: a shell can write them where no program of ours runs
-//! (`kernel/guest/record.sh`).
+//! Facts about its machine that a text has in comments before the events: a shell can write them where no program of
+//! ours runs (`kernel/guest/record.sh`).
 //!
-//! How it works: `# slablab WORD REST`, one fact a line: `release`, `arch`, `page_bytes`, `cpus`, `nodes`; `cache NAME
+//! # How it works
+//! `# slablab WORD REST`, one fact a line: `release`, `arch`, `page_bytes`, `cpus`, `nodes`; `cache NAME
 //! ATTRIBUTE=VALUE...` and `alias NAME CACHE` of sysfs; `sample SECONDS` with a `slabs` line for each line of
 //! `/proc/slabinfo` at that time; `living` lines of the same when no CPU kept slabs for itself, so that the
 //! objects of the last sample are exact. A text without a sample at its begin has one of time 0, which the import

@@ -1,10 +1,11 @@
 //! The text of `perf script`, of `trace-cmd report`, and of tracefs `trace` and `trace_pipe`.
 //!
-//! How it works: the three dialects differ in what stands left of the event, which one parser reads for
-//! all ([`line`]), and in the lines around the events, of which the number of CPUs and losses are
-//! taken. Time stamps have microseconds only, so events at the same time stay in the order of the
-//! lines; the whole text is read before the first event is given, as any line may be out of order
-//! (the [`Sorter`] keeps what memory should not hold in a file).
+//! # How it works
+//! The three dialects differ in the part left of the event, which one parser reads for
+//! all ([`line`]), and in the lines around the events, from which the number of CPUs and losses are
+//! taken. Time stamps have only microseconds, so events at the same time stay in the order of the
+//! lines. The whole text is read before the first event is given, as any line may be out of order; the
+//! [`Sorter`] keeps in a file what memory should not hold.
 //!
 //! Comments of our own say what the machine was and what its slabs were ([`machine`]); frees that made no event are then
 //! placed by the samples.
@@ -143,8 +144,8 @@ impl Text {
         }
     }
 
-    /// Returns the number of a call site given as an address or as `symbol+0x10/0x20 [module]`, of
-    /// which the symbol's length is left out; [`NONE`] for what a kernel prints that hides its addresses.
+    /// Returns the number of a call site given as an address or as `symbol+0x10/0x20 [module]`, without
+    /// the symbol's length; [`NONE`] for the text of a kernel that hides its addresses.
     fn site(&mut self, text: &str) -> u32 {
         let digits = text.strip_prefix("0x").unwrap_or(text);
         let is_hidden = text.starts_with("(__") || text == "(null)" || text == "(nil)";
@@ -163,7 +164,7 @@ impl Text {
         }
     }
 
-    /// Takes what a line that is no kmem event tells.
+    /// Takes the facts from a line without a kmem event.
     fn other(&mut self, text: &str, other: Other, number: u64) {
         match other {
             Other::Irrelevant => {

@@ -1,6 +1,7 @@
 //! `trace.dat`, as `trace-cmd record` writes it: versions 6 and 7, the latter also compressed.
 //!
-//! How it works: what the file says of the kernel and of its events comes first ([`content`]), from where each version
+//! # How it works
+//! What the file says of the kernel and of its events comes first ([`content`]), from where each version
 //! has it ([`v6`], [`v7`]); then the pages of all CPUs are read as those of tracefs are, whose they are.
 //!
 //! Several instances of tracefs in one file are read as one. What more than one of them recorded counts once: an event of

@@ -1,6 +1,7 @@
 //! Parts of a file, read from where they lie, and what was compressed into them.
 //!
-//! How it works: a compressed section holds one block behind two lengths; what a CPU recorded is a count of such
+//! # How it works
+//! A compressed section holds one block behind two lengths; what a CPU recorded is a count of such
 //! blocks ("chunks") one behind the other. Chunks are unpacked as a stream, so that only the decoder's window is held.
 
 use std::fs::File;
