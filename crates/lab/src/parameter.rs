@@ -126,7 +126,7 @@ impl Parameter {
     /// If it is not a number, or not one of the possible values.
     pub(crate) fn read(&self, text: &str) -> Result<u64> {
         let (Kind::Number(least, most) | Kind::Numbers(least, most)) = self.kind else {
-            return Err(self.refuse(text, "it is no number"));
+            return Err(self.refuse(text, "it is not a number"));
         };
         let number = text.parse().ok().filter(|number| (least..=most).contains(number));
         number

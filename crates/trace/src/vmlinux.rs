@@ -92,7 +92,8 @@ impl Vmlinux {
         };
         let file = File::open(path).map_err(|e| Error::io(path, "cannot open", e))?;
         let cache = ReadCache::new(file);
-        let object = object::File::parse(&cache).map_err(|e| bad(format!("is not a kernel ({e})")))?;
+        let object =
+            object::File::parse(&cache).map_err(|e| bad(format!("is not a kernel ({e})")))?;
         let mut symbols: HashMap<String, Vec<(u64, u64)>> = HashMap::new();
         for symbol in object.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text) {
             if let Ok(name) = symbol.name() {

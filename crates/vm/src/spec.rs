@@ -232,8 +232,8 @@ mod tests {
                 "no such kernel; there are: slab, slmb, slob, slub, slub_dense, slub_tiny, debian:",
             ),
             ("build:6.12/slabb", "no such kernel"),
-            ("debian:sid", "`sid` is no release"),
-            ("debian:6.12.1", "`6.12.1` is no release"),
+            ("debian:sid", "`sid` is not a release"),
+            ("debian:6.12.1", "`6.12.1` is not a release"),
             ("debian:6.12/vax", "vax: no such machine; there are: amd64, arm64"),
         ] {
             let error = Spec::named(&data, wrong).unwrap_err().to_string();
