@@ -153,7 +153,9 @@ fn read_fields<'a>(text: &'a str, line: &mut Line<'a>) -> Result<(), Other> {
             "call_site" => line.call_site = value.split_once(" (").map_or(value, |(site, _)| site),
             "ptr" => address = Some(ptr(value).map_err(broken)?),
             "bytes_req" => req = Some(number(value).ok_or(broken("bytes_req is not a size"))?),
-            "bytes_alloc" => alloc = Some(number(value).ok_or(broken("bytes_alloc is not a size"))?),
+            "bytes_alloc" => {
+                alloc = Some(number(value).ok_or(broken("bytes_alloc is not a size"))?)
+            }
             "gfp_flags" => line.event.gfp = Gfp::parse(first_word(value)).0,
             "node" => line.event.node = node(value).ok_or(broken("node is not a number"))?,
             "name" => line.cache = before_address(value),
