@@ -6,9 +6,10 @@
 //! of that folder ([`process`]), also of one whose recorder was killed ([`recover`]). What the kernel could not store is
 //! counted by the kernel itself (`per_cpu/cpuN/stats`).
 //!
-//! What tracefs can do for each event or context switch costs the workload, so it is left undone: our own threads'
-//! events are dropped here and not by `set_event_notrace_pid`, which took a workload of much messaging from 1.33
-//! times its untraced time to 1.43, and names of threads are not recorded, which took it to 1.39 (medians of 31).
+//! Work that tracefs could do for each event or context switch costs the workload, so it is left undone. Our own
+//! threads' events are dropped here and not by `set_event_notrace_pid`, which took a workload of much messaging
+//! from 1.33 times its untraced time to 1.43 times. Names of threads are not recorded, which took it to 1.39
+//! (medians of 31).
 //!
 //! The buffers do not overwrite: when one is full, new events are dropped and counted, which costs
 //! the workload less than moving the oldest page out of the way, and leaves one gap instead of many. Only where the last
