@@ -136,7 +136,13 @@ pub(crate) fn bytes(n: u64) -> String {
 
 /// Formats a duration with the unit that leaves a number between 1 and 1000.
 pub(crate) fn duration(ns: u64) -> String {
-    short(ns as f64, "ns")
+    const HOUR_NS: f64 = 3.6e12;
+    let hours = ns as f64 / HOUR_NS;
+    match hours {
+        48.0.. => format!("{:.1} days", hours / 24.0),
+        2.0.. => format!("{hours:.1} hours"),
+        _ => short(ns as f64, "ns"),
+    }
 }
 
 fn style(color: When, file: Option<&Path>) -> Style {
