@@ -388,6 +388,45 @@ fn what_a_command_leaves_running_is_named_and_left_alone() {
     assert!(said.contains(head) && said.contains(&number), "{said}");
 }
 
+/// Says of a library that writes of pages take a tenth of a second, as on a disk of 2.6 MB/s.
+const SLOW_WRITE: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <unistd.h>
+ssize_t write(int file, const void *bytes, size_t count)
+{
+    ssize_t (*next)(int, const void *, size_t) = dlsym(RTLD_NEXT, "write");
+    if (count >= 65536)
+        usleep(100000);
+    return next(file, bytes, count);
+}
+"#;
+
+/// A larger buffer was proposed for a disk that took a third of the events.
+#[test]
+fn where_the_disk_is_too_slow_another_one_is_proposed() {
+    if !can_record() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (source, library) = (folder.path().join("slow.c"), folder.path().join("slow.so"));
+    fs::write(&source, SLOW_WRITE).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-o"]).args([&library, &source]);
+    if !compiler.status().is_ok_and(|status| status.success()) {
+        eprintln!("not run: there is no C compiler");
+        return;
+    }
+    let output = folder.path().join("t.parquet");
+    let storm = "for n in $(seq 1500); do /bin/true; done";
+    let mut slow = slablab();
+    slow.env("LD_PRELOAD", &library).args(["record", "-m", "256K", "-o"]).arg(&output);
+    let ran = slow.args(["--", "env", "-u", "LD_PRELOAD", "sh", "-c", storm]).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(said.contains("LOST") && said.contains("the disk is too slow"), "{said}");
+    assert!(!said.contains("--buffer"), "{said}");
+}
+
 /// A tmpfs of 6 MiB at "$2/full", and a command that has more recorded than it holds.
 const SMALL_DISK: &str = "mkdir \"$2/full\"; mount -t tmpfs -o size=6M none \"$2/full\"; \
     load='for n in $(seq 500); do /bin/true; done; echo whole';";

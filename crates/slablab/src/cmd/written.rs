@@ -20,6 +20,9 @@ enum Writer {
     Import,
 }
 
+/// A thread that empties a ring buffer waits for the disk for more of its time than this where the disk loses events.
+const SLOW_DISK_SHARE: f64 = 0.5;
+
 /// A trace that was written.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Written {
@@ -40,6 +43,9 @@ pub(crate) struct Written {
     /// Caches that were to be recorded and that no event names
     #[serde(skip_serializing_if = "Vec::is_empty")]
     silent_caches: Vec<String>,
+    /// Whether the disk was slower than the events came
+    #[serde(skip)]
+    is_disk_slow: bool,
     /// What slabs held when that ended the recording
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at_slab_bytes: Option<u64>,
@@ -66,6 +72,7 @@ impl Written {
             duration_seconds: Some(summary.elapsed.as_secs_f64()),
             left_running: summary.left_running,
             ended_at_slab_bytes: summary.slab_bytes,
+            is_disk_slow: summary.write_share > SLOW_DISK_SHARE,
             silent: summary.silent,
             silent_caches: summary.silent_caches,
             ..Self::imported(file, &summary.meta)
@@ -85,6 +92,7 @@ impl Written {
             left_running: Vec::new(),
             silent: Vec::new(),
             silent_caches: Vec::new(),
+            is_disk_slow: false,
             ended_at_slab_bytes: None,
             ended_early: meta.ended_early.clone(),
             quality: meta.quality.clone(),
@@ -141,11 +149,16 @@ impl Written {
     fn losses(&self) -> String {
         match self.lost {
             0 => "none lost".to_owned(),
-            lost => format!(
-                "{} LOST ({:.1} %; a larger --buffer may keep them)",
-                thousands(lost),
-                100.0 * lost as f64 / (lost + self.events) as f64
-            ),
+            lost => {
+                let share = 100.0 * lost as f64 / (lost + self.events) as f64;
+                let remedy = match self.is_disk_slow {
+                    true => {
+                        "the disk is too slow: name another with -o, or record less: --sample, --sites, --caches"
+                    }
+                    false => "a larger --buffer may keep them",
+                };
+                format!("{} LOST ({share:.1} %; {remedy})", thousands(lost))
+            }
         }
     }
 }

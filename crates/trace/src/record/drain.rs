@@ -42,6 +42,9 @@ pub(super) struct Drain {
     pipe_path: PathBuf,
     spool_path: PathBuf,
     page_bytes: usize,
+    /// For how long it emptied the buffer, and how much of that it waited for the file.
+    run_for: Duration,
+    written_for: Duration,
 }
 
 impl Drain {
@@ -55,11 +58,24 @@ impl Drain {
         let pipe = open_pipe(&pipe_path).map_err(|e| Error::io(&pipe_path, "cannot open", e))?;
         let spool_path = unfinished.pages_path(cpu);
         let spool = unfinished.create_pages(cpu)?;
-        Ok(Drain { spool, pipe, pipe_path, spool_path, page_bytes })
+        let (run_for, written_for) = (Duration::ZERO, Duration::ZERO);
+        Ok(Drain { spool, pipe, pipe_path, spool_path, page_bytes, run_for, written_for })
     }
 
     /// Empties the buffer until `stop`, and then to the end. A file that cannot be written ends it at once.
     pub(super) fn run(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+        let since = Instant::now();
+        let done = self.empty_until(stop);
+        self.run_for = since.elapsed();
+        done
+    }
+
+    /// Returns how much of its time it waited for the file: near 1 where the disk is slower than the events come.
+    pub(super) fn write_share(&self) -> f64 {
+        self.written_for.as_secs_f64() / self.run_for.as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+
+    fn empty_until(&mut self, stop: &AtomicBool) -> Result<(), Error> {
         // Without the right to it we record all the same, only with less priority.
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -20);
         let mut buffer = vec![0; self.page_bytes * PAGES];
@@ -113,7 +129,10 @@ impl Drain {
                 break;
             }
         }
-        self.spool.write_all(&buffer[..filled]).map_err(|error| {
+        let since = Instant::now();
+        let written = self.spool.write_all(&buffer[..filled]);
+        self.written_for += since.elapsed();
+        written.map_err(|error| {
             keep_whole_pages(&self.spool, self.page_bytes);
             Error::io(&self.spool_path, "cannot write the recording", error)
         })?;

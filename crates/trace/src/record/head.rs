@@ -53,6 +53,8 @@ pub(super) struct Tail {
     /// What slabs held when that ended the recording.
     pub(super) slab_bytes: Option<u64>,
     pub(super) elapsed_ns: u64,
+    /// The greatest share of its time that a thread waited for its file.
+    pub(super) write_share: f64,
     pub(super) end_unix_ns: Option<u64>,
     pub(super) slabs_end: Option<SlabSnapshot>,
     pub(super) samples: Samples,

@@ -76,6 +76,8 @@ pub struct RecordSummary {
     pub exit_status: i32,
     /// How long the recording ran.
     pub elapsed: Duration,
+    /// The greatest share of its time that a thread which empties a ring buffer waited for the disk.
+    pub write_share: f64,
     /// What the command left running, as in "sleep (pid 12)".
     pub left_running: Vec<String>,
     /// What slabs held when that ended the recording ([`RecordOptions::slab_bytes_max`]).

@@ -83,6 +83,7 @@ fn write(
     Ok(RecordSummary {
         exit_status: tail.status.unwrap_or(0),
         elapsed: Duration::from_nanos(tail.elapsed_ns),
+        write_share: tail.write_share,
         left_running: tail.left_running,
         slab_bytes: tail.slab_bytes,
         silent: silent(&head.chosen.sites, &meta, &symbols),

@@ -263,6 +263,7 @@ impl Recording {
             left_running: ended.left_running,
             slab_bytes,
             elapsed_ns,
+            write_share: self.drains.iter().map(Drain::write_share).fold(0.0, f64::max),
             end_unix_ns: self.head.meta.start_unix_ns.map(|start_ns| start_ns + elapsed_ns),
             // Of a recording that ended early it would not be that of its end.
             slabs_end: early.is_none().then(crate::slabs::snapshot),

@@ -154,7 +154,7 @@ fn read_fields<'a>(text: &'a str, line: &mut Line<'a>) -> Result<(), Other> {
             "ptr" => address = Some(ptr(value).map_err(broken)?),
             "bytes_req" => req = Some(number(value).ok_or(broken("bytes_req is not a size"))?),
             "bytes_alloc" => {
-                alloc = Some(number(value).ok_or(broken("bytes_alloc is not a size"))?)
+                alloc = Some(number(value).ok_or(broken("bytes_alloc is not a size"))?);
             }
             "gfp_flags" => line.event.gfp = Gfp::parse(first_word(value)).0,
             "node" => line.event.node = node(value).ok_or(broken("node is not a number"))?,
