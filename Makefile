@@ -13,13 +13,15 @@ CARGO ?= cargo
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
 
-demo: build
-	@target/release/slablab replay traces/hackbench.parquet --report target/demo.html
+demo: rust
+	@command -v cc >/dev/null || tools/need gcc libc6-dev
+	$(CARGO) build --profile quick --package slablab
+	@target/quick/slablab replay traces/hackbench.parquet --report target/demo.html
 	@echo
 	@echo "The same with plots, for a browser: target/demo.html"
 	@echo "That was a recorded kernel. Yours, as root:"
-	@echo "  target/release/slablab record -o t.parquet -- make -j4"
-	@echo "  target/release/slablab replay t.parquet"
+	@echo "  target/quick/slablab record -o t.parquet -- make -j4"
+	@echo "  target/quick/slablab replay t.parquet"
 
 # zstd and the linker want a C compiler.
 build: rust

@@ -35,7 +35,4 @@ pub enum Error {
     /// The page cannot be put together.
     #[error("the page cannot be put together: {0}")]
     Template(#[from] askama::Error),
-    /// An SVG cannot be turned into a PNG.
-    #[error("the SVG cannot be turned into a PNG: {0}")]
-    Png(String),
 }

@@ -9,8 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use slablab_report::{
-    Document, Item, Palette, Plot, Section, Shown, Style, Terminal, Width, csv, markdown, png,
-    terminal,
+    Document, Item, Palette, Plot, Section, Shown, Style, Terminal, Width, csv, markdown, terminal,
 };
 
 fn golden(name: &str, got: &str) {
@@ -66,17 +65,6 @@ fn flame_graph() {
     let flame = common::flame();
     golden("flame.svg", &flame.svg());
     golden("flame.folded", &flame.folded());
-}
-
-#[test]
-fn a_png_shows_words_and_marks() {
-    let svg = common::strip(common::groups()).svg(Width::Wide, &mut Palette::default()).unwrap();
-    let with_text = png(&svg).unwrap();
-    let from = svg.find("<text").unwrap();
-    let wordless = format!("{}</svg>", &svg[..from]);
-    assert!(with_text.starts_with(b"\x89PNG"));
-    assert!(with_text.len() > png(&wordless).unwrap().len() + 2_000, "no words were drawn");
-    assert!(png("no svg").is_err());
 }
 
 #[test]

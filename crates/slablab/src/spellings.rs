@@ -32,6 +32,7 @@ const SPELLINGS: &[(&[&str], &str)] = &[
     (&["lab", "run", "--append"], "--set append='ARGUMENTS;ARGUMENTS'"),
     (&["lab", "run", "--source"], "--set source=PATH"),
     (&["lab", "run", "--jobs"], "--set jobs=N"),
+    (&["report", "--png"], "--svg FOLDER, whose plots rsvg-convert and browsers make PNGs of"),
     (&["lab", "compare", "--layout"], "--show mmtests, or --format markdown"),
 ];
 

@@ -30,9 +30,6 @@ pub(crate) struct Args {
     /// Write each plot as SVG into this folder, too
     #[arg(long, value_name = "FOLDER")]
     svg: Option<PathBuf>,
-    /// Write each plot as PNG into this folder, too
-    #[arg(long, value_name = "FOLDER")]
-    png: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
@@ -45,10 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let document = stored::join(documents);
     write(&document, &args.output)?;
     if let Some(folder) = &args.svg {
-        plots(&document, folder, "svg", |svg| Ok(svg.into_bytes()))?;
-    }
-    if let Some(folder) = &args.png {
-        plots(&document, folder, "png", |svg| Ok(slablab_report::png(&svg)?))?;
+        plots(&document, folder)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -65,12 +59,7 @@ pub(crate) fn check_replaces_no_result(
 }
 
 /// Writes every plot of `document` into `folder`, numbered in order, with its title as its name.
-fn plots(
-    document: &Document,
-    folder: &Path,
-    ending: &str,
-    encode: impl Fn(String) -> Result<Vec<u8>>,
-) -> Result<()> {
+fn plots(document: &Document, folder: &Path) -> Result<()> {
     use anyhow::Context;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("{}: cannot make the folder for the plots", folder.display()))?;
@@ -85,8 +74,8 @@ fn plots(
             _ => continue,
         };
         let name = format!("{:02}-{}", number + 1, file_name(title));
-        write_whole(&folder.join(format!("{name}.{ending}")), &encode(svg)?)?;
-        if let (Item::Flame(flame), "svg") = (item, ending) {
+        write_whole(&folder.join(format!("{name}.svg")), svg.as_bytes())?;
+        if let Item::Flame(flame) = item {
             write_whole(&folder.join(format!("{name}.folded")), flame.folded().as_bytes())?;
         }
     }
