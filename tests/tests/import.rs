@@ -318,7 +318,7 @@ fn a_part_of_a_trace_has_objects_from_allocation_to_free() {
         Kind::Kmalloc | Kind::Kfree | Kind::ImplicitFree | Kind::EstimatedFree
     )));
 
-    // The same part, whichever command is asked.
+    // Every command gives the same part.
     let json = |words: &[&str]| stdout(&[words, &["--cpu", "1", "--format", "json"]].concat());
     let info: serde_json::Value = serde_json::from_str(&json(&["info", SAMPLE])).unwrap();
     let (meta, _) = kept(&["--cpu", "1"]);

@@ -356,7 +356,7 @@ fn results_of_other_work_or_of_another_environment_are_refused_until_the_factor_
         answer["remarks"][1].as_str().unwrap().starts_with("The results differ in input ("),
         "{answer}"
     );
-    // The same name with another content.
+    // The file has the same name and another content.
     plan(&boot, &|plan| plan["input"] = "other/hackbench.parquet".into());
     assert!(run(&both).status.success());
     for (result, key) in [(&hackbench, "11"), (&boot, "22")] {

@@ -50,7 +50,8 @@ fn every_digit_is_perfs() {
     let sorted = by_perf(&path, &["--caller", "-s", "pingpong,bytes", "stat"]);
     assert_eq!(lines(&ours(&["-s", "pingpong,bytes"])), lines(&sorted));
 
-    // The same file imported: other rules (an implicit free is a free), so only what both must know.
+    // The imported file follows other rules (an implicit free is a free), so only facts that both
+    // must know are compared.
     let trace = folder.path().join("t.parquet");
     let output = run(&["import", file, "-o", trace.to_str().unwrap()]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

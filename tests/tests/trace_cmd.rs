@@ -147,7 +147,7 @@ fn the_events_of_all_instances_of_a_file_are_read_and_each_counts_once() {
     let in_order = |path: &Path| events(path).0.windows(2).all(|w| w[0].time_ns <= w[1].time_ns);
     assert!(in_order(&dat), "as if they had been recorded together");
 
-    // The same events in both, and further ones in the second: no event comes twice.
+    // Both have the same events, and the second has further ones: no event comes twice.
     let both = ["-e", "kmem:kmalloc", "-e", "kmem:kfree"];
     let dat = recorded_in_two(folder.path(), &[&both[..], &others].concat()).unwrap();
     assert!(all_four(&by_kind(&dat)));
@@ -191,7 +191,7 @@ fn trace_cmd_and_perf_saw_the_same() {
     }
     assert!(compared > 1000, "{compared} events");
 
-    // The same in every version: the same trace to the byte.
+    // Every version gives the same trace, to the byte.
     let imported = |name: &str| {
         let path = folder.path().join(name);
         let _ = stdout(&[

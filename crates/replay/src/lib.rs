@@ -9,7 +9,7 @@
 //! Numbers that do not depend on the allocator (allocations, sizes and lifetimes by call site) are counted once,
 //! in the reader's thread. [`PerfKmem`] counts like `perf kmem stat` instead, for users who know its numbers.
 //!
-//! Rooms: from the bottom up, a room uses only those before it: `slots`, `memories` and `change`, then `plan`, `error`
+//! Rooms: from the bottom up, a room uses only those before it: `slots`, `kept_memory` and `change`, then `plan`, `error`
 //! and `many`, `metrics`, `engine`, `whatif`, and above these `advice`, `exact` and `timed`.
 //!
 //! # Invariants
@@ -22,8 +22,8 @@ mod change;
 mod engine;
 mod error;
 mod exact;
+mod kept_memory;
 mod many;
-mod memories;
 mod metrics;
 mod plan;
 mod slots;
@@ -36,7 +36,7 @@ pub use advice::classes::{ClassAdvice, ClassSetFit, advise_classes};
 pub use advice::fleet::{FleetAdvice, FleetSite, TraceAdvice, TriedSite, fleet_advice};
 pub use advice::result::{Advice, AdviceList, Change, Layout, NotTried, NotedSite, Profile, Worth};
 pub use advice::search::advise;
-pub use advice::tune::result::{Answer, AnswerKind, HeldAt, Outcome, Tuning};
+pub use advice::tune::result::{AdvisedSetting, AnswerKind, HeldAt, Outcome, Tuning};
 pub use advice::tune::search::tune;
 pub use advice::tune::setting::{CacheSetting, Configured, Merge, Setting, Typed};
 pub use change::changes::{Changes, Dedicated, Dedication, PAGE_BYTES, Sharing};
@@ -44,15 +44,14 @@ pub use change::check::ChangeError;
 pub use change::merging::{KernelMerging, merges_with};
 pub use change::partition::Partition;
 pub use change::select::{SelectError, function, nearest_name, select_sites};
-pub use engine::lanes::{replay, replay_all};
+pub use engine::replay::{replay, replay_all};
 pub use error::Error;
 pub use exact::compact::{CompactCache, CompactTrace};
 pub use exact::fidelity::{BytesAt, CachePair, Fidelity, PathPair};
 pub use exact::model::{CacheMoment, MachineMoment, Replayed};
+pub use kept_memory::KeptMemory;
 pub use many::hosts::{HOSTS_FOR_INTERVAL, OverHosts};
 pub use many::origin::{Fleet, Origin, SiteNames, build};
-pub use memories::Memories;
-pub use metrics::crests::Crest;
 pub use metrics::failure::{Failure, FreeBlocks};
 pub use metrics::fit::{CacheFit, Fit, SEEN_SHARE_MIN};
 pub use metrics::gauge::Level;
@@ -60,12 +59,13 @@ pub use metrics::lifetimes::LifetimeSummary;
 pub use metrics::locality::Walk;
 pub use metrics::perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals, fragmentation_percent};
 pub use metrics::perf_sum::{PerfCounts, PerfSum, SiteStat};
+pub use metrics::requests::SizeCount;
 pub use metrics::result::{
     Allocator, CacheUnder, Fragmentation, Placement, Replay, Site, SiteUnder, TraceFacts,
 };
 pub use metrics::series::Sample;
+pub use metrics::span_peaks::SpanPeak;
 pub use metrics::sum::ReplaySum;
-pub use metrics::survey::SizeCount;
 pub use plan::{ReplayPlan, Start};
 pub use timed::replay::{Latency, Timed, replay_timed};
 pub use whatif::compare::{Difference, WhatIf, what_if};

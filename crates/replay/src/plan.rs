@@ -5,7 +5,7 @@ use std::sync::Arc;
 use slablab_kmem::BackendKind;
 
 use crate::change::changes::Changes;
-use crate::memories::Memories;
+use crate::kept_memory::KeptMemory;
 
 /// The allocators and the machine of a replay.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub struct ReplayPlan {
     /// otherwise; takes time
     pub locality: bool,
     /// Where machines get their memory and leave it; each has its own if `None`
-    pub memories: Option<Arc<Memories>>,
+    pub kept_memory: Option<Arc<KeptMemory>>,
 }
 
 /// How a replay begins.
@@ -51,7 +51,7 @@ impl ReplayPlan {
     /// other.
     #[must_use]
     pub fn of_many(self) -> Self {
-        Self { locality: false, memories: Some(Arc::default()), ..self }
+        Self { locality: false, kept_memory: Some(Arc::default()), ..self }
     }
 }
 
@@ -68,7 +68,7 @@ impl Default for ReplayPlan {
             watched: Vec::new(),
             slow_paths: false,
             locality: true,
-            memories: None,
+            kept_memory: None,
         }
     }
 }

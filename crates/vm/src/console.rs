@@ -3,7 +3,6 @@
 //! The numbers of a guest that printed one of these are not to be trusted, whatever its job
 //! returned.
 //!
-//! # Linux counterpart
 //! Linux counterpart: `kernel/panic.c`, `lib/bug.c`, `kernel/locking/lockdep.c`, `mm/kasan/report.c`,
 //! `mm/page_poison.c`, `mm/slub.c`, `kernel/rcu/tree_stall.h`, `kernel/hung_task.c` @ 6.1 and 7.3, which
 //! print these messages.

@@ -1,8 +1,8 @@
 //! An archive in the format that Linux takes as its first file system.
 //!
-//! # Linux counterpart
-//! `Documentation/driver-api/early-userspace/buffer-format.rst` @ 6.1: format "newc", `070701`, all numbers
-//! in eight hexadecimal digits, name and data padded to four bytes, ended by an entry `TRAILER!!!`.
+//! Linux counterpart: `Documentation/driver-api/early-userspace/buffer-format.rst` @ 6.1: format "newc",
+//! `070701`, all numbers in eight hexadecimal digits, name and data padded to four bytes, ended by an entry
+//! `TRAILER!!!`.
 
 use std::io::{self, Write};
 

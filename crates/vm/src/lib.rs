@@ -20,7 +20,6 @@
 //!   parent however that ends; on a signal the tool ends it itself and reports that.
 //! - Times from a guest carry the accelerator under which they were measured.
 //!
-//! # Linux counterpart
 //! Linux counterpart: none; the nearest relatives are `tools/testing/kunit` and virtme-ng.
 #![forbid(unsafe_code)]
 
@@ -36,10 +35,10 @@ mod data;
 mod error;
 mod initramfs;
 mod kernel;
+mod kvm_probe;
 mod machine;
 mod make;
 mod module;
-mod probe;
 mod qemu;
 mod run;
 mod source;
@@ -59,9 +58,9 @@ pub use data::Data;
 pub use error::{Error, Result};
 pub use initramfs::Initramfs;
 pub use kernel::Kernel;
+pub use kvm_probe::AccelChoice;
 pub use machine::Machine;
 pub use module::Module;
-pub use probe::AccelChoice;
 pub use slablab_host::{Interrupt, Key};
 pub use slablab_linux::Release;
 pub use source::Source;

@@ -154,7 +154,7 @@ const KAPI: House = House {
 const REPLAY: House = House {
     name: "replay",
     levels: &[
-        &["slots", "memories"],
+        &["slots", "kept_memory"],
         &["change"],
         &["plan", "error", "many"],
         &["metrics"],

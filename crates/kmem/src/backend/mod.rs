@@ -8,7 +8,7 @@
 
 pub(crate) mod carve;
 pub(crate) mod ops;
-mod own;
+mod own_blocks;
 mod partial;
 mod sheaves;
 

@@ -85,7 +85,7 @@ pub(crate) struct Replayer<'a> {
 
 /// The result of a guest.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct GuestResult {
     /// The machine at each moment, and the paths it took
     pub(crate) replayed: Replayed,
     /// Allocations that failed
@@ -107,7 +107,7 @@ impl Replayer<'_> {
         trace: &CompactTrace,
         parts: usize,
         folder: &Path,
-    ) -> Result<Told> {
+    ) -> Result<GuestResult> {
         fs::create_dir_all(folder).map_err(Error::io(folder, "make the folder of a guest"))?;
         let file = folder.join("trace.rp");
         fs::write(&file, trace.bytes()).map_err(Error::io(&file, "write the trace"))?;
@@ -131,7 +131,7 @@ impl Replayer<'_> {
         fs::remove_file(&file).map_err(Error::io(&file, "remove the trace"))?;
         let text = |name: &str| read(&file_of(&boot, name, &machine)?);
         let status = text("status.txt")?;
-        let told = match boot.files.iter().any(|(name, _)| name.starts_with("moment-")) {
+        let result = match boot.files.iter().any(|(name, _)| name.starts_with("moment-")) {
             true => moments
                 .iter()
                 .map(|moment| slabinfo(&text(&format!("moment-{moment}.txt"))?, trace.caches.len()))
@@ -145,8 +145,8 @@ impl Replayer<'_> {
         let left = boot.rows_of("left").next();
         let left = left.ok_or_else(|| said_nothing("what is left"))?;
         let count = |key: &str| left[key].as_i64().unwrap_or(0);
-        Ok(Told {
-            replayed: Replayed { moments: told, paths: paths(&text("paths.txt")?)? },
+        Ok(GuestResult {
+            replayed: Replayed { moments: result, paths: paths(&text("paths.txt")?)? },
             failed: number("failed"),
             replay_ns: number("ns"),
             left_kb: count("after") - count("before"),
@@ -155,7 +155,7 @@ impl Replayer<'_> {
     }
 }
 
-impl Told {
+impl GuestResult {
     /// Fails unless the guest could allocate everything, and got everything back.
     pub(crate) fn check(&self, folder: &Path) -> Result<()> {
         if self.failed > 0 {
@@ -274,20 +274,20 @@ mod tests {
 
     #[test]
     fn slabs_that_are_not_given_back_are_an_error_and_a_thread_of_the_kernel_is_none() {
-        let told = |left_kb, new_threads| Told {
+        let result_with = |left_kb, new_threads| GuestResult {
             replayed: Replayed::default(),
             failed: 0,
             replay_ns: 1,
             left_kb,
             new_threads,
         };
-        let check = |told: Told| told.check(Path::new("results"));
+        let check = |result: GuestResult| result.check(Path::new("results"));
         for (left_kb, new_threads) in [(-40, 0), (128, 0), (128, -1), (232, 1)] {
-            check(told(left_kb, new_threads)).unwrap();
+            check(result_with(left_kb, new_threads)).unwrap();
         }
-        let error = check(told(233, 1)).unwrap_err().to_string();
+        let error = check(result_with(233, 1)).unwrap_err().to_string();
         assert_eq!(error, "the guest lost 233 kB of slabs, 232 kB are allowed; see results");
-        check(told(129, -1)).unwrap_err();
+        check(result_with(129, -1)).unwrap_err();
     }
 
     #[test]

@@ -18,7 +18,7 @@ use slablab_trace::{Meta, TraceReader};
 use crate::advice::trial::Moments;
 use crate::advice::tune::setting::{CacheSetting, Configured, Setting, Typed};
 use crate::advice::tune::trials::{Looks, Measured, run_plans};
-use crate::engine::lanes;
+use crate::engine::replay;
 use crate::error::Error;
 use crate::metrics::failure::{Failure, FreeBlocks};
 use crate::metrics::gauge::Level;
@@ -102,7 +102,7 @@ pub fn budget(
 ) -> Result<Budget, Error> {
     let meta = reader.meta();
     let roomy = ReplayPlan { allocators: vec![kind], start: Start::Cold, ..ReplayPlan::default() };
-    let whole = lanes::replay(reader, &roomy, progress)?;
+    let whole = replay::replay(reader, &roomy, progress)?;
     let recorded = &whole.allocators[0];
     let requested_bytes_peak = recorded.requested_bytes.peak;
     if memory_bytes < requested_bytes_peak {

@@ -17,7 +17,7 @@ use slablab_trace::{Kind, Meta, NONE, TraceReader};
 
 use crate::change::changes::Changes;
 use crate::engine::caches;
-use crate::engine::lanes::replay_all;
+use crate::engine::replay::replay_all;
 use crate::error::Error;
 use crate::metrics::gauge::Level;
 use crate::metrics::result::TraceFacts;

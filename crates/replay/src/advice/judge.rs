@@ -11,8 +11,8 @@ use std::cmp::Ordering;
 use crate::advice::result::{Advice, Change, Layout, Profile, Worth};
 use crate::advice::trial::{Moments, TrialResult};
 use crate::change::changes::Changes;
+use crate::metrics::requests::ClassSet;
 use crate::metrics::result::{Allocator, Site};
-use crate::metrics::survey::ClassSet;
 
 /// What a cache has to cost on average before it is said to cost memory.
 const COSTS_BYTES_MIN: i64 = 4096;

@@ -1,7 +1,7 @@
 //! Which call sites should have a cache of their own, and which size class is missing.
 //!
 //! `search` finds candidates; `noted` tells which sites are unsuited, and which are worth reading. `trial` tries each
-//! candidate on the part of the trace that it can touch, which `metrics::survey` and `partition` find, and `judge`
+//! candidate on the part of the trace that it can touch, which `metrics::requests` and `partition` find, and `judge`
 //! judges the result. `tune` searches settings, `classes` size classes. `budget` answers whether a load fits, and
 //! `fleet` adds up advice on several traces.
 

@@ -10,8 +10,8 @@ use slablab_trace::Meta;
 
 use crate::advice::result::{NotTried, NotedSite, Profile};
 use crate::change::select::function;
+use crate::metrics::requests::{Classes, Requests};
 use crate::metrics::result::Site;
-use crate::metrics::survey::{Classes, Survey};
 
 /// Up to this many sizes can be named, and one cache made that has room for the largest.
 const SIZES_MAX: usize = 4;
@@ -62,7 +62,7 @@ pub(crate) fn unsuited(site: &str, profile: &Profile) -> Option<NotTried> {
 }
 
 /// Returns the facts about the objects of a site, which is at place `index` of the trace's table.
-pub(crate) fn profile(meta: &Meta, survey: &Survey, index: usize, site: &Site) -> Profile {
+pub(crate) fn profile(meta: &Meta, survey: &Requests, index: usize, site: &Site) -> Profile {
     let sizes = &survey.sizes[index];
     let duration_ns = meta.time_last_ns.saturating_sub(meta.time_first_ns);
     let slow = site.under.first().and_then(|under| under.slow_operations).unwrap_or(0);
@@ -138,7 +138,7 @@ pub(crate) fn hot(mut sites: Vec<NotedSite>) -> Vec<NotedSite> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::survey::SizeCount;
+    use crate::metrics::requests::SizeCount;
 
     fn of_sizes(sizes: &[u64]) -> Profile {
         let sizes = sizes.iter().map(|bytes| SizeCount { bytes: *bytes, allocs: 1 }).collect();

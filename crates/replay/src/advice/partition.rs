@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use slablab_trace::{Batch, Kind, NONE};
 
-use crate::metrics::survey::{ClassSet, Classes};
+use crate::metrics::requests::{ClassSet, Classes};
 use crate::slots::Slots;
 
 /// The class of an object that is not kmalloc's.

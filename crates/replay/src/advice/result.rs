@@ -8,8 +8,8 @@ use slablab_trace::Meta;
 
 use crate::change::changes::Changes;
 use crate::metrics::lifetimes::LifetimeSummary;
+use crate::metrics::requests::SizeCount;
 use crate::metrics::result::{Site, TraceFacts, is_zero};
-use crate::metrics::survey::SizeCount;
 
 /// A change, and what it would do.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

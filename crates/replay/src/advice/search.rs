@@ -20,11 +20,11 @@ use crate::advice::trial::{Moments, Trial, try_all};
 use crate::change::changes::Changes;
 use crate::change::select::{SelectError, function};
 use crate::engine::caches;
-use crate::engine::lanes::replay;
+use crate::engine::replay::replay;
 use crate::error::Error;
 use crate::metrics::fit::SEEN_SHARE_MIN;
+use crate::metrics::requests::{ClassSet, Classes, Requests, survey};
 use crate::metrics::result::{Replay, Site};
-use crate::metrics::survey::{ClassSet, Classes, Survey, survey};
 use crate::plan::{ReplayPlan, Start};
 
 /// Changes to try: as many as fit into 1 GiB of memory and ten seconds.
@@ -123,7 +123,7 @@ struct Search<'a> {
     page_bytes: u64,
     whole: &'a Replay,
     classes: Classes,
-    survey: Survey,
+    survey: Requests,
     candidates: Vec<Candidate<'a>>,
     left_out: LeftOut,
     /// Candidates that were left out
@@ -282,7 +282,7 @@ impl<'a> Search<'a> {
         let meta = all.meta(self.meta);
         let recorded = &self.whole.allocators[0];
         let moments = Moments::new(MOMENTS, meta.events, recorded.peak_event);
-        let moments = moments.with_crests(&recorded.crests);
+        let moments = moments.with_span_peaks(&recorded.span_peaks);
         let tried = |trials: &[Trial], progress: &mut dyn FnMut(u64)| {
             try_all(reader, &meta, kind, &self.classes, trials, &moments, progress)
         };

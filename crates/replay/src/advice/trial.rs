@@ -22,9 +22,9 @@ use crate::engine::broadcast::{Feed, broadcast, job, jobs_at_once};
 use crate::engine::machine;
 use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
-use crate::metrics::crests::Crest;
+use crate::metrics::requests::{ClassSet, Classes};
 use crate::metrics::result::{Allocator, SiteUnder};
-use crate::metrics::survey::{ClassSet, Classes};
+use crate::metrics::span_peaks::SpanPeak;
 use crate::plan::ReplayPlan;
 
 /// A change to try, and the kmalloc classes that it can touch.
@@ -67,7 +67,7 @@ pub(crate) struct Moments {
     /// most
     is_even: Vec<bool>,
     /// What the whole machine held when a part of the trace was at its highest, with the places of those rows
-    crests: Vec<(usize, u64)>,
+    span_peaks: Vec<(usize, u64)>,
 }
 
 impl Moments {
@@ -78,28 +78,29 @@ impl Moments {
         let mut rows: Vec<_> = even.chain([peak_event]).collect();
         rows.sort_unstable();
         rows.dedup();
-        Self { is_even: vec![true; rows.len()], rows, crests: Vec::new() }
+        Self { is_even: vec![true; rows.len()], rows, span_peaks: Vec::new() }
     }
 
     /// Adds the rows in which the whole machine held most, part by part of the trace.
-    pub(crate) fn with_crests(self, crests: &[Crest]) -> Self {
+    pub(crate) fn with_span_peaks(self, span_peaks: &[SpanPeak]) -> Self {
         let even = self.rows;
-        let mut rows: Vec<_> = even.iter().copied().chain(crests.iter().map(|c| c.row)).collect();
+        let mut rows: Vec<_> =
+            even.iter().copied().chain(span_peaks.iter().map(|c| c.row)).collect();
         rows.sort_unstable();
         rows.dedup();
         let place = |row: u64| rows.partition_point(|known| *known < row);
-        let crests = crests.iter().map(|crest| (place(crest.row), crest.held_bytes)).collect();
+        let span_peaks = span_peaks.iter().map(|peak| (place(peak.row), peak.held_bytes)).collect();
         let is_even = rows.iter().map(|row| even.binary_search(row).is_ok()).collect();
-        Self { rows, is_even, crests }
+        Self { rows, is_even, span_peaks }
     }
 
     /// Returns by how much the peak of the whole machine is lower where `after` replaces `before`; both give the bytes
     /// held by moment.
     pub(crate) fn peak_less(&self, before: &[u64], after: &[u64]) -> i64 {
         let at = |held: &[u64], place: usize| held.get(place).copied().unwrap_or(0) as i64;
-        let recorded = self.crests.iter().map(|(_, held)| *held as i64).max();
+        let recorded = self.span_peaks.iter().map(|(_, held)| *held as i64).max();
         let changed = self
-            .crests
+            .span_peaks
             .iter()
             .map(|(place, held)| *held as i64 - at(before, *place) + at(after, *place))
             .max();
@@ -210,8 +211,8 @@ mod tests {
     /// two peaks.
     #[test]
     fn a_peak_that_only_comes_later_is_not_saved() {
-        let crest = |row, held_bytes| Crest { row, held_bytes };
-        let moments = Moments::new(2, 8, 2).with_crests(&[crest(2, 100), crest(5, 100)]);
+        let peak = |row, held_bytes| SpanPeak { row, held_bytes };
+        let moments = Moments::new(2, 8, 2).with_span_peaks(&[peak(2, 100), peak(5, 100)]);
         assert_eq!(moments.rows, [2, 3, 5, 7]);
         let before = [100, 100, 100, 50];
         assert_eq!(moments.peak_less(&before, &[60, 60, 100, 20]), 0);

@@ -9,7 +9,8 @@ use crate::change::changes::Changes;
 pub(crate) struct Rewrite {
     /// The cache that a site's kmallocs go to, [`NONE`] to leave them
     by_site: Vec<u32>,
-    /// The same by size, for sites with caches for some sizes only: those above the first and up to the second
+    /// Caches by site and size, for sites with caches for some sizes only: those above the first and up to the
+    /// second
     by_size: Vec<Vec<(u64, u64, u32)>>,
     /// Whether a cache's objects come from kmalloc
     to_kmalloc: Vec<bool>,

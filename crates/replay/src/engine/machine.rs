@@ -61,8 +61,8 @@ fn memory(meta: &Meta, plan: &ReplayPlan) -> Result<Memory, Error> {
     if memory_bytes < memory_bytes_min {
         return Err(Error::MachineTooSmall { memory_bytes, memory_bytes_min });
     }
-    let taken = match &plan.memories {
-        Some(memories) => memories.take(memory_bytes),
+    let taken = match &plan.kept_memory {
+        Some(kept_memory) => kept_memory.take(memory_bytes),
         None => Memory::reserve(memory_bytes),
     };
     taken.map_err(|error| match error {

@@ -4,14 +4,14 @@
 pub(crate) mod account;
 pub(crate) mod broadcast;
 pub(crate) mod caches;
-pub(crate) mod lanes;
 pub(crate) mod machine;
+pub(crate) mod older_objects;
 pub(crate) mod orders;
-pub(crate) mod own;
-pub(crate) mod reality;
+pub(crate) mod recorded_slabs;
+pub(crate) mod replay;
 pub(crate) mod runner;
+pub(crate) mod sheaf_sites;
 mod sites;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tuned;
-pub(crate) mod warm;

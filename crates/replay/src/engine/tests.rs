@@ -11,7 +11,7 @@ use crate::change::check::ChangeError;
 use crate::engine::runner::{Outcome, Runner};
 use crate::engine::{caches, machine};
 use crate::error::Error;
-use crate::metrics::survey::Classes;
+use crate::metrics::requests::Classes;
 use crate::metrics::tally::Tally;
 use crate::plan::ReplayPlan;
 

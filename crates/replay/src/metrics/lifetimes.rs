@@ -3,15 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::powers::Powers;
+use crate::metrics::histogram::Histogram;
 
-/// Powers of two of nanoseconds: 2^52 are 52 days. Longer lifetimes are counted there.
+/// Histogram of two of nanoseconds: 2^52 are 52 days. Longer lifetimes are counted there.
 const POWERS: usize = 52;
 
 /// Counts lifetimes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lifetimes {
-    counts: Powers<POWERS, 8>,
+    counts: Histogram<POWERS, 8>,
     sum_ns: u64,
     longest_ns: u64,
 }

@@ -12,7 +12,7 @@
 //! no line counts one line for each 64 bytes; dense 32-byte objects come to half a line each, scattered ones to a
 //! whole one.
 
-use crate::metrics::powers::Powers;
+use crate::metrics::histogram::Histogram;
 
 /// Bytes in a cache line, as on every machine that the trace may come from.
 const LINE_SHIFT: u32 = 6;
@@ -28,7 +28,7 @@ const LARGE_BYTES: u64 = 8 << 10;
 pub(crate) struct Steps {
     last: u64,
     adjacent: u32,
-    steps: Powers<37, 1>,
+    steps: Histogram<37, 1>,
 }
 
 impl Steps {

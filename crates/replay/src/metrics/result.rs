@@ -11,13 +11,13 @@ use slablab_trace::Meta;
 
 use crate::many::hosts::OverHosts;
 use crate::many::origin::Fleet;
-use crate::metrics::crests::Crest;
 use crate::metrics::failure::Failure;
 use crate::metrics::fit::Fit;
 use crate::metrics::gauge::Level;
 use crate::metrics::lifetimes::LifetimeSummary;
 use crate::metrics::locality::Walk;
 use crate::metrics::series::Sample;
+use crate::metrics::span_peaks::SpanPeak;
 
 /// A replay of one trace under several allocators, or the sum of the replays of several traces.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
@@ -142,7 +142,7 @@ pub struct Allocator {
     pub series: Vec<Sample>,
     /// The most held, part by part of the trace; not part of the stored result
     #[serde(skip)]
-    pub crests: Vec<Crest>,
+    pub span_peaks: Vec<SpanPeak>,
     /// Addresses of the objects of [`ReplayPlan::watched`](crate::Plan::watched), in the order of allocation, when
     /// most of them were alive; not part of the stored result
     #[serde(skip)]

@@ -3,10 +3,10 @@
 use slablab_kmem::Gauges;
 use slablab_trace::Meta;
 
-use crate::metrics::crests::Crests;
 use crate::metrics::gauge::{Gauge, Level};
 use crate::metrics::result::{Allocator, Fragmentation};
 use crate::metrics::series::Series;
+use crate::metrics::span_peaks::SpanPeaks;
 
 /// Follows the memory of one allocator.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub(crate) struct MemoryTimeline {
     peak_event: u64,
     now: (u64, u64, u64),
     series: Series,
-    crests: Crests,
+    span_peaks: SpanPeaks,
 }
 
 impl MemoryTimeline {
@@ -36,7 +36,7 @@ impl MemoryTimeline {
             slab: Gauge::new(start_ns),
             slabs: Gauge::new(start_ns),
             series: Series::new(start_ns, end_ns),
-            crests: Crests::new(meta.events),
+            span_peaks: SpanPeaks::new(meta.events),
             ..Self::default()
         }
     }
@@ -56,7 +56,7 @@ impl MemoryTimeline {
         self.slab.set(now_ns, gauges.slab_bytes);
         self.slabs.set(now_ns, gauges.slabs);
         self.series.note(now_ns, self.requested, gauges.live_bytes, held);
-        self.crests.note(event, held);
+        self.span_peaks.note(event, held);
     }
 
     /// Ends the timeline: returns an [`Allocator`] with only the memory filled in.
@@ -77,7 +77,7 @@ impl MemoryTimeline {
             at_end: of(self.now),
             on_average: of((requested_bytes.mean, allocated_bytes.mean, held_bytes.mean)),
             series: self.series.finish(),
-            crests: self.crests.finish(),
+            span_peaks: self.span_peaks.finish(),
             ..Allocator::default()
         }
     }

@@ -4,7 +4,7 @@ use slablab_trace::{Event, Kind, Meta, NONE, TraceReader};
 
 use crate::change::rewrite::Rewrite;
 use crate::engine::machine;
-use crate::engine::own::Own;
+use crate::engine::sheaf_sites::SheafSites;
 use crate::error::Error;
 use crate::plan::ReplayPlan;
 use crate::slots::Slots;
@@ -52,7 +52,7 @@ impl Script {
         threads: u32,
     ) -> Result<Self, Error> {
         let rewrite = Rewrite::new(&plan.changes, meta);
-        let own = Own::of(meta);
+        let own = SheafSites::of(meta);
         let parts = vec![Vec::new(); threads as usize];
         let mut script = Self { parts, slots: 0, first: vec![None; meta.caches.len()] };
         let mut slots = Slots::<Slot>::new(meta.events);

@@ -9,7 +9,7 @@ use slablab_trace::{Meta, TraceReader};
 
 use crate::change::changes::{Changes, Dedication};
 use crate::change::check::ChangeError;
-use crate::engine::lanes::replay_all;
+use crate::engine::replay::replay_all;
 use crate::error::Error;
 use crate::many::hosts::OverHosts;
 use crate::metrics::result::{Allocator, Replay};

@@ -7,7 +7,7 @@
 use slablab_trace::TraceReader;
 
 use crate::change::changes::Changes;
-use crate::engine::lanes::replay_all;
+use crate::engine::replay::replay_all;
 use crate::error::Error;
 use crate::metrics::result::Allocator;
 use crate::plan::ReplayPlan;

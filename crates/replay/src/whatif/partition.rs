@@ -20,11 +20,11 @@ use crate::change::changes::{Changes, Dedicated, Dedication};
 use crate::change::partition::Partition;
 use crate::change::select::SelectError;
 use crate::engine::caches;
-use crate::engine::lanes::replay_all;
+use crate::engine::replay::replay_all;
 use crate::error::Error;
 use crate::metrics::gauge::Level;
+use crate::metrics::requests::{Classes, Requests, survey};
 use crate::metrics::result::{Allocator, TraceFacts};
-use crate::metrics::survey::{Classes, Survey, survey};
 use crate::plan::{ReplayPlan, Start};
 
 /// Seeds that are tried where a kernel draws one.
@@ -82,7 +82,7 @@ pub struct Typed {
 }
 
 impl Typed {
-    fn of(types: &[Option<String>], survey: &Survey) -> Self {
+    fn of(types: &[Option<String>], survey: &Requests) -> Self {
         let sites = types.iter().zip(&survey.classes).filter(|(_, classes)| !classes.is_empty());
         let named = sites.clone().filter_map(|(name, _)| name.as_ref().filter(|n| is_structure(n)));
         let structures: BTreeSet<&String> = named.clone().collect();
@@ -104,7 +104,7 @@ fn is_structure(name: &str) -> bool {
 /// it, and a site without one has its own.
 fn apart<'a>(
     meta: &Meta,
-    survey: &Survey,
+    survey: &Requests,
     classes: &Classes,
     owner: impl Fn(usize) -> Option<&'a str>,
 ) -> Changes {

@@ -31,14 +31,14 @@ const VERDICTS: &str = "The change is the Hodges-Lehmann estimate of the ratio t
 /// The result of a comparison.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CompareAnswer {
-    /// What was compared, in a line
+    /// The subject of the comparison, in a line
     subject: String,
-    /// What the experiment finds by itself
+    /// Findings of the experiment itself
     findings: Vec<String>,
-    /// What a reader should know before believing it
+    /// Remarks for readers
     remarks: Vec<String>,
     comparisons: Vec<Compared>,
-    /// Metrics that are the same in every run
+    /// Metrics that are equal in every run
     counts: Vec<Count>,
     /// Whether all findings are as they should be
     #[serde(skip)]
@@ -224,7 +224,7 @@ impl CompareAnswer {
         answer
     }
 
-    /// Adds what a reader should know.
+    /// Adds remarks for readers.
     fn remark(&mut self, remarks: Vec<String>) {
         self.document.notes.extend(remarks.iter().cloned());
         self.remarks.extend(remarks);
@@ -236,12 +236,13 @@ impl CompareAnswer {
     }
 }
 
-/// Returns the comparisons without what only the lab knows.
+/// Returns the comparisons without the parts that only the lab knows.
 fn comparisons(sides: &[MetricComparisons]) -> Vec<Comparisons> {
     sides.iter().map(|side| side.comparisons.clone()).collect()
 }
 
-/// Returns what a reader wants to know first: of every metric where that is little, and else of the first.
+/// Returns what a reader wants to know first: about every metric where that is little, else about the
+/// first.
 fn sentences(all: &[Comparisons]) -> Vec<String> {
     let sentences: Vec<String> = all.iter().flat_map(Comparisons::answers).collect();
     match sentences.len() <= SENTENCES_MAX {
@@ -250,7 +251,7 @@ fn sentences(all: &[Comparisons]) -> Vec<String> {
     }
 }
 
-/// Says the first count of each variant where nothing else answers.
+/// Returns the first count of each variant where nothing else answers.
 fn counted(outcome: &Outcome, answer: &CompareAnswer) -> Vec<String> {
     let is_answered = !answer.document.answers.is_empty();
     let Some(metric) = outcome.counts().next().filter(|_| !is_answered) else { return Vec::new() };

@@ -55,7 +55,8 @@ impl Answer for FitAnswer {
 /// Says whether the load fits, under what, and which allocation fails first.
 fn sentences(budget: &Budget) -> Vec<String> {
     let Some(recorded) = budget.contenders.first() else { return Vec::new() };
-    // What was there before is needed beside it, and may be far more than the memory asked about.
+    // The objects from before are needed beside the load, and may be far more than the memory in
+    // question.
     let load = if budget.slab_bytes_before > 0 { "The load by itself" } else { "The load" };
     let (memory, needs) = (bytes(budget.memory_bytes), bytes(recorded.memory_bytes_min));
     let recorded_name = name(recorded);

@@ -1,4 +1,4 @@
-//! What holds slab memory, and whether it grows: the answer about tables that somebody pasted, saved or logged.
+//! What holds slab memory, and whether it grows: the answer about tables that a user pasted, saved or logged.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -25,9 +25,9 @@ const DIFFERENCE_SHARE_MIN: f64 = 0.02;
 pub(crate) struct HoldingAnswer {
     /// The files, in the order of their moments
     files: Vec<String>,
-    /// The tables; the first is that which the sentences are about
+    /// The tables; the sentences are about the first
     tables: Vec<HeldTable>,
-    /// What the machine says of its memory at the last moment
+    /// The machine's own numbers of its memory at the last moment
     machine: Option<Machine>,
     /// Lines that look like a row and could not be read
     unread_lines: u64,
@@ -82,8 +82,9 @@ impl HoldingAnswer {
                 }
             })
             .collect();
-        // Caches first, as the question is what holds memory; then what is alive by who allocated it. Of several lists
-        // of caches a series, as it tells what grows, and then the one that holds most: others are parts of it.
+        // Caches come first, since the question is what holds memory; then live objects by who allocated them. Among
+        // several lists of caches a series comes first, as it tells what grows, and then the one that holds most:
+        // others are parts of it.
         tables.sort_by_key(|table| {
             let tells = match table.kind.tells() {
                 Tells::Caches => 0,

@@ -143,7 +143,7 @@ fn numbers(cost: &PartitionCost) -> Item {
         field::by("as recorded", "recorded", |row: &PartitionRow| row.1(row.2(&cost.recorded))),
     ];
     let median = |row: &PartitionRow| row.1(over(row.2).median);
-    // Without a seed there is one answer, and nothing to have a median of.
+    // Without a seed there is one answer, which needs no median.
     if cost.partitioned.len() > 1 {
         fields.extend([
             field::by("median", "median", median),

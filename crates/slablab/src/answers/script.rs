@@ -1,10 +1,10 @@
 //! A shell script that makes the advised settings at run time, and can undo them.
 
 use slablab_host::{printable, shell};
-use slablab_replay::Answer;
+use slablab_replay::AdvisedSetting;
 
 /// Returns the script for a setting of a kernel of this release, which the load of the trace in `file` was recorded on.
-pub(crate) fn script(answer: Option<&Answer>, release: &str, file: &str) -> String {
+pub(crate) fn script(answer: Option<&AdvisedSetting>, release: &str, file: &str) -> String {
     // A line end in it would end the comment, too, and root will run the rest.
     let kernel = if release.is_empty() { "an unnamed kernel".into() } else { printable(release) };
     let file = printable(file);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use slablab_replay::{Answer as Advised, AnswerKind, HeldAt, Outcome, Setting, Tuning, Typed};
+use slablab_replay::{AdvisedSetting, AnswerKind, HeldAt, Outcome, Setting, Tuning, Typed};
 use slablab_report::{
     AxisScale, Cell, Document, Fact, Item, Lines, Plot, Point, Section, Series, Table, counted,
     field,
@@ -76,7 +76,7 @@ impl Answer for TuneAnswer {
 }
 
 /// Returns what is advised: what holds least within the locks that are allowed.
-pub(crate) fn advised(tuning: &Tuning) -> Option<&Advised> {
+pub(crate) fn advised(tuning: &Tuning) -> Option<&AdvisedSetting> {
     tuning.answer(AnswerKind::WithinLocks).or_else(|| tuning.answer(AnswerKind::NoMoreLocks))
 }
 
@@ -153,7 +153,7 @@ impl TuneAnswer {
     }
 
     /// Returns the names of all answers that take the same to type.
-    fn names(&self, answer: &Advised) -> String {
+    fn names(&self, answer: &AdvisedSetting) -> String {
         let same = self.tuning.answers.iter().filter(|other| other.typed == answer.typed);
         let names: Vec<_> = same.map(|answer| format!("\"{}\"", name(answer.kind))).collect();
         names.join(" and ")
@@ -193,7 +193,7 @@ fn more(outcome: &Outcome, recorded: &Outcome) -> String {
 
 /// Says how far a saving may be another in the next boot, where that is more than a quarter of it, and how many boots would
 /// tell.
-fn rounding(answer: &Advised, saved: u64) -> Option<String> {
+fn rounding(answer: &AdvisedSetting, saved: u64) -> Option<String> {
     let quarter = saved / 4;
     if answer.rounding_bytes <= quarter {
         return None;
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn what_one_boot_does_not_tell_several_would() {
         let said = |rounding_bytes, saved| {
-            let answer = Advised {
+            let answer = AdvisedSetting {
                 kind: AnswerKind::WithinLocks,
                 outcome: Outcome::default(),
                 rounding_bytes,

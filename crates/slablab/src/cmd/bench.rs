@@ -72,7 +72,7 @@ fn check_is_there(file: &Path) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             bail!("--set {}: there is no such file on this machine", file.display())
         }
-        // What else may be wrong with it is said when it is opened.
+        // Other faults of the file are reported when it is opened.
         _ => Ok(()),
     }
 }
@@ -121,7 +121,7 @@ fn variants(args: &Args) -> Result<Vec<CommandVariant>> {
     let mut add = |usual: String, words: &[String], settings: Vec<(PathBuf, String)>| {
         let name = args.name.get(variants.len()).cloned().unwrap_or(usual);
         let same = |name: &str| variants.iter().any(|variant| variant.name == name);
-        // A command beside itself shows what chance does.
+        // A command beside itself shows the effect of chance.
         let others = (2..).map(|number| format!("{name} ({number})"));
         let name = [name.clone()].into_iter().chain(others).find(|name| !same(name));
         let name = name.unwrap_or_default();

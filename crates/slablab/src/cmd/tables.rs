@@ -1,8 +1,8 @@
-//! Tables of slab memory in text: which inputs are such, and what they say.
+//! Tables of slab memory in text: which inputs are such, and what they tell.
 //!
 //! # How it works
-//! A text is one of tables where its begin has rows of a table and no event. Whatever is in no format of recordings is read
-//! to its end for tables, too, since a table may stand behind a long log.
+//! A text is one of tables where its beginning has rows of a table and no event. An input in no known format of recordings
+//! is also read to its end for tables, since a table may stand behind a long log.
 
 use std::io::{BufRead, BufReader, IsTerminal, stdin};
 use std::path::Path;
@@ -15,10 +15,10 @@ use slablab_trace::{Input, is_cache_name};
 use crate::answers::holding::HoldingAnswer;
 use crate::say::say;
 
-/// How events name their call site: a text with it is a recording.
+/// The text by which events name their call site: a text with it is a recording.
 const EVENT: &str = "call_site=";
 
-/// What `info` knows of times that a text does not tell.
+/// Facts about times that a text does not tell.
 #[derive(clap::Args, Debug, Default, Clone)]
 pub(crate) struct TableArgs {
     /// Read tables that are pasted into the terminal, up to Ctrl-D
@@ -57,7 +57,8 @@ pub(crate) fn of_input(input: Input, args: &TableArgs) -> Result<HoldingAnswer> 
 /// The caches of the running kernel.
 const SLABINFO: &str = "/proc/slabinfo";
 
-/// Adds what the running machine says beside its slabinfo: its memory, and which caches it counts as reclaimable.
+/// Adds the running machine's own facts beside its slabinfo: its memory, and which caches it counts as
+/// reclaimable.
 fn complete(paste: &mut Paste) {
     if let Ok(meminfo) = std::fs::read("/proc/meminfo")
         && let Ok(said) = Paste::read(&meminfo[..])

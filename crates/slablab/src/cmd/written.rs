@@ -1,4 +1,5 @@
-//! What `record` and `import` say of the trace that they wrote: one line, in perf's manner, or JSON or CSV.
+//! The report of `record` and `import` about the trace that they wrote: one line, in perf's manner, or JSON
+//! or CSV.
 
 use std::path::Path;
 
@@ -99,7 +100,8 @@ impl Written {
         }
     }
 
-    /// Says so: as lines on standard error, beside what the recorded command prints, or in the format asked for.
+    /// Prints the answer: as lines on standard error, beside the output of the recorded command, or in the
+    /// requested format.
     pub(crate) fn print(&self, output: &OutputArgs) -> Result<()> {
         if output.format != Format::Table {
             return give(self, output, &AnswerArgs::default());

@@ -198,7 +198,7 @@ fn elected(votes: &FxHashMap<u32, u64>) -> Option<u32> {
 struct Sizes<'a> {
     /// By the size asked for and the size given, as sysfs has them.
     exact: FxHashMap<(u64, u64), Vec<Candidate<'a>>>,
-    /// The same, of kmalloc's
+    /// Those of kmalloc's caches, by the same sizes
     exact_kmalloc: FxHashMap<(u64, u64), Vec<Candidate<'a>>>,
     /// By the size given, as slabinfo has it; `None` where several caches have it.
     given: FxHashMap<u64, Option<&'a str>>,

@@ -232,7 +232,7 @@ fn kvfree_rcu_bulk(group: &str, part: u64) -> Wanted {
     Wanted { event, function, site: None, test, definitions }
 }
 
-/// The same by RCU's own event, where it is built in (CONFIG_RCU_TRACE).
+/// RCU's own event for the same objects, where it is built in (CONFIG_RCU_TRACE).
 fn rcu_event(group: &str, part: u64) -> Wanted {
     let (event, function) =
         (format!("{}{part}", bulk::FREE_BULK), "rcu_invoke_kfree_bulk_callback");

@@ -6,7 +6,7 @@ use super::stat;
 use super::state::{CpuSheaves, Sheaves, count, count_one};
 use crate::Gfp;
 use crate::backend::ops::Request;
-use crate::backend::own;
+use crate::backend::own_blocks;
 use crate::cache::cx::Cx;
 use crate::cache::table::CacheEntry;
 use crate::ids::{CacheId, ObjPtr, Site};
@@ -230,7 +230,7 @@ impl Sheaves {
         let block = self.take(slabs, cx, from, request, new).ok();
         let block = block.or_else(|| slabs.take_one(cx, from, request))?;
         cpu.ops.allocs.add(1);
-        own::take(cx, from.id(), block);
+        own_blocks::take(cx, from.id(), block);
         count_one::<S>(cx, cache, stat::SHEAF_ALLOC);
         Some(Sheaf::make(&cx.core.arena, block, cache.id()))
     }

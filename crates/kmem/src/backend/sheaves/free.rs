@@ -9,7 +9,7 @@ use super::slabs::Slabs;
 use super::stat;
 use super::state::{CpuSheaves, Sheaves, count, count_one};
 use crate::Gfp;
-use crate::backend::own;
+use crate::backend::own_blocks;
 use crate::backend::partial::{FreeList, link};
 use crate::cache::cx::Cx;
 use crate::cache::table::CacheEntry;
@@ -202,7 +202,7 @@ impl Sheaves {
     ) {
         let block = sheaf.block();
         let slab = cx.core.pages.head(block.pfn());
-        let id = own::give(cx, slab);
+        let id = own_blocks::give(cx, slab);
         let of = cx.core.caches.get(id);
         self.cpu(cx, of).ops.frees.add(1);
         slabs.give_one(cx, of, block, slab);

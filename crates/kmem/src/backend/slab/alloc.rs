@@ -6,7 +6,7 @@ use super::stat;
 use super::state::{self, OnCpu};
 use crate::Gfp;
 use crate::backend::ops::{Ops, Request};
-use crate::backend::own;
+use crate::backend::own_blocks;
 use crate::cache::cx::Cx;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
 
@@ -186,7 +186,7 @@ impl OnCpu<'_> {
         let objects = u64::from(self.cache.objects.get());
         let id = cx.core.kmalloc.cache(objects, Gfp::NONE, Site(0))?;
         let list = self.slab.alloc(cx, id, Request::new(gfp.without(Gfp::ZERO), Site(0)))?;
-        own::take(cx, id, list);
+        own_blocks::take(cx, id, list);
         Some(list)
     }
 }

@@ -5,7 +5,7 @@ use super::node::{self, LockedNode};
 use super::stat;
 use super::state::{self, OnCpu};
 use crate::backend::ops::Ops;
-use crate::backend::own;
+use crate::backend::own_blocks;
 use crate::ids::{NodeId, ObjPtr, Pfn};
 use crate::page::PageList;
 use crate::raw::local::{LocalU32, LocalU64};
@@ -133,7 +133,7 @@ impl OnCpu<'_> {
             cx.free_slab_pages(self.cache, slab);
             if let (Mode::OffSlab, Some(list)) = (self.colours.mode(), list) {
                 let head = pages.head(list.pfn());
-                self.slab.free(cx, own::give(cx, head), list, head);
+                self.slab.free(cx, own_blocks::give(cx, head), list, head);
             }
         }
     }

@@ -9,7 +9,7 @@
 //! a reason makes the run end with status 1.
 
 mod recorded;
-mod told;
+mod result;
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use slablab_report::Section;
 use slablab_trace::TraceReader;
 use slablab_vm::{Kernel, KernelBuilder, Origin, Spec};
 
-use self::told::{Guest, Limits, Told, told};
+use self::result::{Guest, Limits, PairResult, results};
 use crate::error::{Error, Result};
 use crate::experiment::{About, Experiment, Finding, Fixture, Observation, Setup};
 use crate::guest::{CPUS, Options, Replayer, trace_for};
@@ -102,15 +102,15 @@ impl Experiment for Fidelity {
     }
 
     fn findings(&self, outcome: &Outcome) -> Vec<Finding> {
-        told(outcome).map(|(row, told)| told.finding(&row.variant)).collect()
+        results(outcome).map(|(row, result)| result.finding(&row.variant)).collect()
     }
 
     fn sections(&self, outcome: &Outcome) -> Vec<Section> {
-        let pairs: Vec<(&Row, Told)> = told(outcome).collect();
+        let pairs: Vec<(&Row, PairResult)> = results(outcome).collect();
         let several = pairs.len() > 1;
-        let sections = |(row, told): &(&Row, Told)| {
+        let sections = |(row, result): &(&Row, PairResult)| {
             let of = if several { format!(", {}", row.variant) } else { String::new() };
-            told.sections(&of)
+            result.sections(&of)
         };
         pairs.iter().flat_map(sections).collect()
     }
@@ -138,38 +138,38 @@ impl Fixture for Pairs {
             reason: "there is no such kernel".to_owned(),
         })?;
         let folder = self.folder.join(guest.name.replace([':', '/'], "-"));
-        let told = match &self.trace {
+        let result = match &self.trace {
             Some(trace) => self.replayed(guest, trace, &folder)?,
-            None => recorded::told(&self.builder, guest, self.cpus, &folder)?,
+            None => recorded::recorded_and_replayed(&self.builder, guest, self.cpus, &folder)?,
         };
-        let values = told.values();
+        let values = result.values();
         let mut detail = json!({
             "accelerator": guest.accel.name(), "accelerator_why": guest.why, "emulated": guest.accel.is_emulated(),
             "kernel": guest.kernel.release(), "build": guest.kernel.key.to_string(),
             "compiler": guest.kernel.compiler(), "arguments": ["slab_nomerge"],
         });
-        detail["fidelity"] = serde_json::to_value(&told).unwrap_or_default();
+        detail["fidelity"] = serde_json::to_value(&result).unwrap_or_default();
         Ok(Observation { detail, ..Observation::of(values) })
     }
 }
 
 impl Pairs {
     /// Lets a guest perform the events of `trace`, and the model, too.
-    fn replayed(&self, guest: &Guest, trace: &CompactTrace, folder: &Path) -> Result<Told> {
+    fn replayed(&self, guest: &Guest, trace: &CompactTrace, folder: &Path) -> Result<PairResult> {
         let trace = trace_for(&guest.kernel, trace);
         let moments = trace.moments(MOMENTS);
         let replayer = Replayer { builder: &self.builder, accel: guest.accel };
-        let told = replayer.run(&guest.kernel, &trace, MOMENTS, folder)?;
-        told.check(folder)?;
+        let result = replayer.run(&guest.kernel, &trace, MOMENTS, folder)?;
+        result.check(folder)?;
         let model = trace.model(guest.kind, GUEST_BYTES, &moments)?;
-        let pair = Pair::new(&trace, &moments, &told.replayed, &model);
-        Ok(Told {
+        let pair = Pair::new(&trace, &moments, &result.replayed, &model);
+        Ok(PairResult {
             model: guest.kind.name().to_owned(),
             release: guest.kernel.release().to_owned(),
             events: trace.events() as u64,
             limits: Some(Limits::of(guest.kind)),
-            replay_ns: told.replay_ns,
-            left_kb: told.left_kb,
+            replay_ns: result.replay_ns,
+            left_kb: result.left_kb,
             notes: Vec::new(),
             caches_shares: (pair.caches_within(0), pair.caches_within(1)),
             pair,

@@ -16,7 +16,7 @@ use slablab_replay::{Allocator, BytesAt, CachePair, Fidelity, ReplayPlan, replay
 use slablab_trace::{ImportOptions, Meta, SlabSnapshot, TraceReader};
 use slablab_vm::KernelBuilder;
 
-use super::told::{Guest, Limits, Told};
+use super::result::{Guest, Limits, PairResult};
 use crate::error::{Error, Result};
 use crate::guest::{Recorder, Recording};
 
@@ -38,12 +38,12 @@ const LOAD: &str = "hackbench -g 2 -l 50 -s 100 > /tmp/hackbench\n\
     while [ $i -lt 50 ]; do sleep 1000 & i=$((i + 1)); done\n";
 
 /// Boots `guest`, which records itself, and replays what it recorded.
-pub(super) fn told(
+pub(super) fn recorded_and_replayed(
     builder: &KernelBuilder,
     guest: &Guest,
     cpus: u32,
     folder: &Path,
-) -> Result<Told> {
+) -> Result<PairResult> {
     let by_cache = guest.kind.has_kmalloc_caches();
     let recorder = Recorder {
         builder,
@@ -77,7 +77,7 @@ pub(super) fn told(
         }
     };
     let end = BytesAt { event: reader.meta().events, time_ns: 0, kernel_bytes, model_bytes };
-    Ok(Told {
+    Ok(PairResult {
         model: guest.kind.name().to_owned(),
         release: guest.kernel.release().to_owned(),
         events: reader.meta().events,

@@ -29,7 +29,7 @@ pub struct Tuning {
     /// The outcome as recorded
     pub recorded: Outcome,
     /// The advised settings, in the order of [`AnswerKind`]; one that saves nothing is left out
-    pub answers: Vec<Answer>,
+    pub answers: Vec<AdvisedSetting>,
     /// All settings that were tried, those that hold least first, and the recorded one among them
     pub tried: Vec<Outcome>,
 }
@@ -63,7 +63,7 @@ impl Tuning {
 
     /// Returns the answer of a kind.
     #[must_use]
-    pub fn answer(&self, kind: AnswerKind) -> Option<&Answer> {
+    pub fn answer(&self, kind: AnswerKind) -> Option<&AdvisedSetting> {
         self.answers.iter().find(|answer| answer.kind == kind)
     }
 }
@@ -143,7 +143,7 @@ impl Outcome {
 
 /// A setting that is advised.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Answer {
+pub struct AdvisedSetting {
     /// The question that it answers
     pub kind: AnswerKind,
     /// Its result
@@ -155,7 +155,7 @@ pub struct Answer {
     pub typed: Typed,
 }
 
-/// Returns [`Answer::rounding_bytes`] between two outcomes.
+/// Returns [`AdvisedSetting::rounding_bytes`] between two outcomes.
 ///
 /// The used part of a cache's last slab is as good as random: the variance of a number between 0 and n is n^2 / 12.
 pub(crate) fn rounding_bytes(recorded: &[CacheUnder], with: &[CacheUnder]) -> u64 {

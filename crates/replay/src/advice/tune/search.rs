@@ -16,14 +16,14 @@ use slablab_trace::{Meta, TraceReader, is_cache_name};
 use crate::advice::judge::saving_bytes_min;
 use crate::advice::trial::Moments;
 use crate::advice::tune::result::{
-    Answer, AnswerKind, HeldAt, NEAR_SHARE, Outcome, Tuning, rounding_bytes,
+    AdvisedSetting, AnswerKind, HeldAt, NEAR_SHARE, Outcome, Tuning, rounding_bytes,
 };
 use crate::advice::tune::select::{Mixture, Table};
 use crate::advice::tune::setting::{CacheSetting, Configured, Merge, Setting};
 use crate::advice::tune::space::Space;
 use crate::advice::tune::trials::{Trials, Tried};
 use crate::change::changes::Changes;
-use crate::engine::lanes;
+use crate::engine::replay;
 use crate::error::Error;
 use crate::plan::{ReplayPlan, Start};
 
@@ -110,14 +110,14 @@ pub(crate) fn search(
     // Objects from before the load would drown it: gigabytes of old dentries under a load of some MiB.
     let base = ReplayPlan { memory_bytes, start: Start::Cold, ..ReplayPlan::default() };
     let plan = ReplayPlan { allocators: vec![kind], ..base.clone() };
-    let whole = lanes::replay(reader, &plan, progress)?;
+    let whole = replay::replay(reader, &plan, progress)?;
     let recorded = &whole.allocators[0];
     if recorded.failed > 0 {
         return Err(Error::TuneFails { failed: recorded.failed });
     }
     let moments = Moments::new(MOMENTS, meta.events, recorded.peak_event);
     let held_bytes_peak = recorded.held_bytes.peak;
-    let base = ReplayPlan { memories: Some(Arc::default()), ..base };
+    let base = ReplayPlan { kept_memory: Some(Arc::default()), ..base };
     let trials = Trials { reader, kind, base, moments, held_bytes_peak };
     let mut tried = trials.run(&space.boots, progress)?;
     let kept = kept(&tried, goal.held_at);
@@ -335,7 +335,7 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    fn answers(&self) -> Vec<Answer> {
+    fn answers(&self) -> Vec<AdvisedSetting> {
         let allowed = (self.recorded.locks as f64 * self.goal.locks_share_max) as u64;
         let kinds = [
             (AnswerKind::NoMoreLocks, self.recorded.locks),
@@ -348,7 +348,7 @@ impl Found<'_> {
 
     /// Returns the outcome that holds least with `locks_max` locks at most; among several that hold
     /// nearly as little, the one with least to type.
-    fn answer(&self, kind: AnswerKind, locks_max: u64) -> Option<Answer> {
+    fn answer(&self, kind: AnswerKind, locks_max: u64) -> Option<AdvisedSetting> {
         let fits = |outcome: &&Outcome| {
             outcome.locks <= locks_max
                 && outcome.failed <= self.recorded.failed
@@ -370,7 +370,7 @@ impl Found<'_> {
             tried.map_or(&[][..], |one| &one.allocator.caches)
         };
         let (was, is) = (caches(&self.recorded.setting), caches(&best.setting));
-        enough.then(|| Answer {
+        enough.then(|| AdvisedSetting {
             kind,
             outcome: best.clone(),
             rounding_bytes: rounding_bytes(was, is),

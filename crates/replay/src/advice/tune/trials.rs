@@ -179,8 +179,8 @@ impl WithBackend for Work<'_, '_> {
             })
             .collect();
         for (machine, plan) in machines.into_iter().zip(self.plans) {
-            if let (Some(memories), Some(memory)) = (&plan.memories, machine.into_memory()) {
-                memories.give(memory);
+            if let (Some(kept_memory), Some(memory)) = (&plan.kept_memory, machine.into_memory()) {
+                kept_memory.give(memory);
             }
         }
         measured

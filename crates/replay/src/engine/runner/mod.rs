@@ -21,10 +21,10 @@ use slablab_trace::{Batch, Event, Kind, Meta, NONE, SlubCache};
 
 use crate::change::merging;
 use crate::change::rewrite::Rewrite;
-use crate::engine::own::Own;
-use crate::engine::reality::Reality;
+use crate::engine::older_objects::OlderObjects;
+use crate::engine::recorded_slabs::RecordedSlabs;
+use crate::engine::sheaf_sites::SheafSites;
 use crate::engine::sites::SiteAccount;
-use crate::engine::warm::Warm;
 use crate::engine::{caches, machine};
 use crate::error::Error;
 use crate::metrics::failure::Failure;
@@ -34,7 +34,7 @@ use crate::metrics::locality::Snapshots;
 use crate::metrics::result::{Allocator, Placement, SiteUnder};
 use crate::metrics::tally::Tally;
 use crate::metrics::timeline::MemoryTimeline;
-use crate::metrics::watch::Watch;
+use crate::metrics::watched_objects::WatchedObjects;
 use crate::plan::ReplayPlan;
 use crate::slots::Slots;
 
@@ -108,24 +108,24 @@ pub(crate) struct Runner<'a, B: Backend> {
     pub(super) meta: &'a Meta,
     pub(super) plan: &'a ReplayPlan,
     rewrite: Rewrite,
-    own: Own,
+    own: SheafSites,
     /// Nodes of the machine; a row that names a node beyond them requests none
     nodes: u32,
     objects: Slots<Live>,
     pub(super) sites: Vec<SiteAccount>,
     caches: Vec<KnownCache>,
     /// The objects from before the first row, and what making them counted
-    warm: Warm,
+    warm: OlderObjects,
     before: (Counts, Counts),
     /// The state when the recorded kernel was read
-    reality: Reality<'a, CacheId>,
+    reality: RecordedSlabs<'a, CacheId>,
     /// Names of caches that share another's slabs
     aliases: Vec<(CacheId, String)>,
     /// New caches by size, where they are merged as the recorded kernel merges
     merged: BTreeMap<u64, CacheId>,
     timeline: MemoryTimeline,
     snapshots: Snapshots,
-    watch: Watch,
+    watch: WatchedObjects,
     /// The cost of each cache, if it is wanted
     pub(super) ledger: Option<Ledger>,
     snapshot_every: u64,
@@ -153,19 +153,19 @@ impl<'a, B: Backend> Runner<'a, B> {
             meta,
             plan,
             rewrite: Rewrite::new(&plan.changes, meta),
-            own: Own::of(meta),
+            own: SheafSites::of(meta),
             nodes: machine::nodes(meta),
             objects: Slots::new(meta.events),
             sites: vec![SiteAccount::default(); sites],
             caches: vec![KnownCache::Unseen; meta.caches.len()],
-            warm: Warm::default(),
+            warm: OlderObjects::default(),
             before: Default::default(),
-            reality: Reality::new(&meta.samples),
+            reality: RecordedSlabs::new(&meta.samples),
             aliases: Vec::new(),
             merged: BTreeMap::new(),
             timeline: MemoryTimeline::new(meta),
             snapshots: Snapshots::new(sites),
-            watch: Watch::new(&plan.watched, sites),
+            watch: WatchedObjects::new(&plan.watched, sites),
             ledger: None,
             snapshot_every,
             next_snapshot: if plan.locality { snapshot_every } else { u64::MAX },

@@ -2,7 +2,7 @@
 //! free them.
 //!
 //! # How it works
-//! The recording's first sample tells what a cache holds, and [`warm`] how its objects lie. Where the
+//! The recording's first sample tells what a cache holds, and [`older_objects`] how its objects lie. Where the
 //! machine has no room for all of them, the missing ones count as failed, and the model is not compared with the
 //! recorded kernel.
 //!
@@ -15,7 +15,7 @@ use slablab_trace::{Event, Kind, NONE, SampledCache};
 
 use super::{KnownCache, NO_EVENT, Runner};
 use crate::engine::caches;
-use crate::engine::warm::{self, WarmCache};
+use crate::engine::older_objects::{self, OlderCache};
 use crate::metrics::fit::CacheFit;
 use crate::plan::Start;
 
@@ -61,7 +61,7 @@ impl<B: Backend> Runner<'_, B> {
                 let objects = self.fill(sampled, id);
                 if let Some(index) = index {
                     let frees = meta.caches[index].older_frees;
-                    let cache = WarmCache::new(objects, sampled, &meta.samples.times_ns, frees);
+                    let cache = OlderCache::new(objects, sampled, &meta.samples.times_ns, frees);
                     self.warm.keep(index, cache);
                 }
             }
@@ -100,7 +100,7 @@ impl<B: Backend> Runner<'_, B> {
         };
         let free = |on, object| cpu(on).free(id, object, Site(NONE));
         let flush = |on| cpu(on).flush(id);
-        let objects = warm::fill(sampled, self.machine.cpu_count(), alloc, free, flush);
+        let objects = older_objects::fill(sampled, self.machine.cpu_count(), alloc, free, flush);
         self.failed += failed;
         self.warm_failed |= failed > 0;
         objects

@@ -1,9 +1,9 @@
 //! `slablab insmod`: a kernel module's source as a process of its own.
 //!
-//! The log goes to standard output as it comes, in `dmesg`'s form, and findings after it; how init
-//! went is said on standard error in insmod's words. Exit status: 0 init succeeded and nothing was
-//! found, 1 init failed or something was found (a finding, a crash, no end in time), 2 the module
-//! could not be started.
+//! The log goes to standard output as it comes, in `dmesg`'s form, and findings after it; the
+//! result of init is printed on standard error in insmod's words. Exit status: 0 init succeeded and
+//! nothing was found, 1 init failed or something was found (a finding, a crash, no end in time), 2
+//! the module could not be started.
 
 mod names;
 mod session;

@@ -1,4 +1,4 @@
-//! What happened: collected for JSON and CSV, printed as it comes for people.
+//! The events of a module's run: collected for JSON and CSV, printed as they come for people.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -142,7 +142,7 @@ impl Session {
     fn put(&self, text: &str) {
         if self.live == Live::Print {
             let mut out = std::io::stdout().lock();
-            // A closed pipe ends the command when it next prints for itself.
+            // A closed pipe ends the command when it next prints.
             let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         }
     }
@@ -182,7 +182,7 @@ impl Session {
         }
         let module = &self.module;
         if result > 0 {
-            // As the kernel says it, which goes on as well.
+            // The kernel prints this, and goes on as well.
             say(format_args!(
                 "insmod: {module}: init suspiciously returned {result}, it should be 0 or an error such as -ENOMEM"
             ));

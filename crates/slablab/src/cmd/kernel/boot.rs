@@ -1,4 +1,4 @@
-//! `slablab kernel boot`: boots a kernel, runs a command in it, shows what came.
+//! `slablab kernel boot`: boots a kernel, runs a command in it, and shows the results.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         job = guest::profiled_job(&job);
         needs.push(Need::PROFILE);
     }
-    // Said before a boot that takes minutes.
+    // This is checked before a boot that takes minutes.
     for (name, file) in [("--record", &args.record), ("--flame", &args.flame)] {
         file.iter().try_for_each(|file| check_folder(name, file))?;
     }
@@ -107,11 +107,11 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     machine.limit = Duration::from_secs(args.limit);
     if args.record.is_some() {
         machine.memory_mib += guest::from_boot_memory_mib(machine.cpus);
-        // Before what was asked for, so that trace_buf_size can be.
+        // They come before the requested ones, so that trace_buf_size can be set.
         let ours = guest::from_boot_arguments(&machine.kernel);
         machine.arguments.splice(0..0, ours);
     }
-    // What is not asked for goes with the folder, but a console that shows trouble is kept.
+    // Files that were not requested go with the folder, but a console that shows trouble is kept.
     let kept = match &args.output {
         Some(folder) => folder.clone(),
         None => tempfile::Builder::new().prefix("slablab-boot-").tempdir()?.keep(),

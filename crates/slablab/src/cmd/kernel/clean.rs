@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         }
     }
     let mut removed = builder.store.clean(&keep)?;
-    // Data named by the environment is not unpacked, and is none of the folders looked at.
+    // Data named by the environment is not unpacked, and is not in any of these folders.
     let ours = [Data::find()?.root().to_owned(), slablab_kapi::toolchain::include_folder()?];
     let ours = ours.map(|folder| folder_of(&folder).to_owned());
     let mut unpacked = remove_unpacked(&["kernel", "kapi"], &ours)?;

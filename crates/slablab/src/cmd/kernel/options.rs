@@ -1,4 +1,4 @@
-//! The options that the sub-commands of `slablab kernel` share, and what is made of them.
+//! The options that the sub-commands of `slablab kernel` share, and their values.
 
 use std::path::PathBuf;
 
@@ -45,7 +45,7 @@ impl InstallArgs {
         needs: &[&'static [Need]],
         bar: &mut Progress,
     ) -> Result<KernelBuilder> {
-        // A source that is none is said before anything is installed.
+        // An unusable source is reported before anything is installed.
         KernelBuilder::new(places, Interrupt::never())?;
         let lacking = missing(needs);
         if self.yes && !lacking.is_empty() {
@@ -77,7 +77,8 @@ pub(crate) struct SpecArgs {
 }
 
 impl SpecArgs {
-    /// Returns the kernel called `name`, if its fragments agree: said before anything is installed or built.
+    /// Returns the kernel called `name`, if its fragments agree; this is checked before anything is
+    /// installed or built.
     pub(crate) fn named(&self, data: &Data, name: &str) -> Result<Spec> {
         let mut spec = Spec {
             own: self.config.clone(),

@@ -1,4 +1,4 @@
-//! What is asked of an experiment: engine, rounds, input, and its parameters.
+//! The options of an experiment: engine, rounds, input, and its parameters.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ struct GuestParams {
 }
 
 impl GuestParams {
-    /// Returns those that were given, by the name of the parameter.
+    /// Returns the given ones, by the name of the parameter.
     fn params(&self) -> impl Iterator<Item = (&'static str, String)> {
         let given = [
             ("kernels", self.kernels.clone()),

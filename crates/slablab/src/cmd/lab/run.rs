@@ -161,7 +161,7 @@ pub(crate) fn measure(job: &Job<'_>, output: &OutputArgs) -> Result<ExitCode> {
 /// Refuses a page that cannot be written, or that would replace the input or what belongs to the result.
 fn check_report(job: &Job<'_>, folder: &Path) -> Result<()> {
     let Some(file) = &job.result.report else { return Ok(()) };
-    // The result folder is made by the run.
+    // The run makes the result folder.
     if absolute(folder_of(file))? != absolute(folder)? {
         check_folder("--report", file)?;
     }

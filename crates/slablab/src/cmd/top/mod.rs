@@ -1,8 +1,8 @@
 //! `slablab top`: what the kernel's slabs do now, by call site or by cache.
 //!
 //! # How it works
-//! A thread looks at the kernel once an interval ([`slablab_trace::Live`]) and sends what it saw; this one
-//! waits for keys and draws ([`screen`]). [`view`] is what is shown: which rows, in which order.
+//! A thread looks at the kernel once in each interval ([`slablab_trace::Live`]) and sends the result; this
+//! one waits for keys and draws ([`screen`]). [`view`] is the visible part: which rows, in which order.
 
 mod screen;
 pub(crate) mod view;
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Looks for the time that was asked for, or until a signal comes; rates are those of all of it.
+/// Looks for the requested time, or until a signal comes; rates are those of all of it.
 fn once(
     args: &Args,
     mut live: Live,

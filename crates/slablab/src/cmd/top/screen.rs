@@ -92,7 +92,7 @@ fn show(
         while poll(Duration::ZERO).context("the terminal cannot be read")? {
             match read().context("the terminal cannot be read")? {
                 Event::Key(key) if key.kind != KeyEventKind::Release => {
-                    if shown.key(key) == Answer::Quit {
+                    if shown.key(key) == AfterKey::Quit {
                         return Ok(());
                     }
                     is_stale = true;
@@ -137,7 +137,7 @@ impl Drop for Screen {
 
 /// The action of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
+enum AfterKey {
     GoOn,
     Quit,
 }
@@ -167,12 +167,12 @@ impl Shown {
         }
     }
 
-    fn key(&mut self, key: KeyEvent) -> Answer {
+    fn key(&mut self, key: KeyEvent) -> AfterKey {
         if key.modifiers.contains(KeyModifiers::CONTROL) {
             return if matches!(key.code, KeyCode::Char('c' | 'd')) {
-                Answer::Quit
+                AfterKey::Quit
             } else {
-                Answer::GoOn
+                AfterKey::GoOn
             };
         }
         if self.is_typing {
@@ -187,13 +187,13 @@ impl Shown {
                 _ => {}
             }
             self.scroll = 0;
-            return Answer::GoOn;
+            return AfterKey::GoOn;
         }
         let page = size()
             .map_or(HEIGHT_MIN, |(_, height)| usize::from(height))
             .saturating_sub(OTHER_LINES);
         match key.code {
-            KeyCode::Char('q') | KeyCode::Esc => return Answer::Quit,
+            KeyCode::Char('q') | KeyCode::Esc => return AfterKey::Quit,
             KeyCode::Tab => {
                 self.view.turn();
                 self.scroll = 0;
@@ -211,7 +211,7 @@ impl Shown {
             KeyCode::Home => self.scroll = 0,
             _ => {}
         }
-        Answer::GoOn
+        AfterKey::GoOn
     }
 
     fn draw(&mut self) -> std::io::Result<()> {
@@ -447,7 +447,7 @@ mod tests {
         let press = |shown: &mut Shown, keys: &str| {
             keys.chars().map(|key| shown.key(KeyCode::Char(key).into())).last().unwrap()
         };
-        assert_eq!(press(&mut shown, ">r/_9q"), Answer::GoOn);
+        assert_eq!(press(&mut shown, ">r/_9q"), AfterKey::GoOn);
         assert_eq!((shown.view.sort, shown.view.filter.as_str()), (SortBy::Frees, "_9q"));
         shown.key(KeyCode::Backspace.into());
         shown.key(KeyCode::Enter.into());
@@ -455,7 +455,10 @@ mod tests {
         shown.key(KeyCode::Tab.into());
         assert_eq!((shown.view.by, shown.lines(80, 10).len()), (By::Cache, 10));
         let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!((shown.key(control_c), press(&mut shown, "q")), (Answer::Quit, Answer::Quit));
+        assert_eq!(
+            (shown.key(control_c), press(&mut shown, "q")),
+            (AfterKey::Quit, AfterKey::Quit)
+        );
     }
 
     #[test]

@@ -37,7 +37,7 @@ use crate::{Error, Input, RawEvent};
 /// How files begin, in the byte order of little-endian machines.
 pub(super) const MAGIC: &[u8; 8] = b"PERFILE2";
 
-/// The same, written by a big-endian machine.
+/// How files of a big-endian machine begin.
 pub(super) const MAGIC_SWAPPED: &[u8; 8] = b"2ELIFREP";
 
 const NO_FORMATS: &str = "holds no kmem events (it has no tracepoint formats)";

@@ -10,7 +10,7 @@ const SPANS: u64 = 512;
 
 /// The most that was held in a span of rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Crest {
+pub struct SpanPeak {
     /// The last row at which it was held, counted from 0
     pub row: u64,
     /// Bytes
@@ -19,15 +19,15 @@ pub struct Crest {
 
 /// Collects the peaks of spans.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Crests {
+pub(crate) struct SpanPeaks {
     rows_of_span: u64,
     /// First row of the next span
     next: u64,
-    highest: Crest,
-    list: Vec<Crest>,
+    highest: SpanPeak,
+    list: Vec<SpanPeak>,
 }
 
-impl Crests {
+impl SpanPeaks {
     /// Starts for a trace of `rows` rows.
     pub(crate) fn new(rows: u64) -> Self {
         let rows_of_span = rows.div_ceil(SPANS).max(1);
@@ -41,7 +41,7 @@ impl Crests {
             self.close(row);
         }
         if held_bytes >= self.highest.held_bytes {
-            self.highest = Crest { row, held_bytes };
+            self.highest = SpanPeak { row, held_bytes };
         }
     }
 
@@ -52,9 +52,9 @@ impl Crests {
     }
 
     /// Returns the peaks, rising by row.
-    pub(crate) fn finish(mut self) -> Vec<Crest> {
+    pub(crate) fn finish(mut self) -> Vec<SpanPeak> {
         self.list.push(self.highest);
-        self.list.retain(|crest| crest.held_bytes > 0);
+        self.list.retain(|peak| peak.held_bytes > 0);
         self.list
     }
 }
@@ -65,11 +65,11 @@ mod tests {
 
     #[test]
     fn the_last_row_of_each_spans_highest_level_is_kept() {
-        let mut crests = Crests::new(1024);
+        let mut span_peaks = SpanPeaks::new(1024);
         let levels = [(0, 5), (1, 5), (2, 4), (3, 9), (9, 1)];
-        levels.into_iter().for_each(|(row, held)| crests.note(row, held));
+        levels.into_iter().for_each(|(row, held)| span_peaks.note(row, held));
         let seen: Vec<_> =
-            crests.finish().iter().map(|crest| (crest.row, crest.held_bytes)).collect();
+            span_peaks.finish().iter().map(|peak| (peak.row, peak.held_bytes)).collect();
         assert_eq!(seen, [(1, 5), (3, 9), (9, 1)]);
     }
 }

@@ -5,15 +5,15 @@
 
 /// Counts values in `PARTS` parts of `N` buckets.
 #[derive(Debug, Clone)]
-pub(crate) struct Powers<const N: usize, const PARTS: usize>([[u32; PARTS]; N]);
+pub(crate) struct Histogram<const N: usize, const PARTS: usize>([[u32; PARTS]; N]);
 
-impl<const N: usize, const PARTS: usize> Default for Powers<N, PARTS> {
+impl<const N: usize, const PARTS: usize> Default for Histogram<N, PARTS> {
     fn default() -> Self {
         Self([[0; PARTS]; N])
     }
 }
 
-impl<const N: usize, const PARTS: usize> Powers<N, PARTS> {
+impl<const N: usize, const PARTS: usize> Histogram<N, PARTS> {
     /// Counts a value.
     #[inline]
     pub(crate) fn add(&mut self, value: u64) {
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_upper_edges_of_their_bucket() {
-        let mut values = Powers::<41, 1>::default();
+        let mut values = Histogram::<41, 1>::default();
         assert_eq!((values.quantile(0), values.quantile(1)), (0, 0));
         [0, 1, 5, 6, 1000].into_iter().for_each(|value| values.add(value));
         assert_eq!((values.total(), values.quantile(3), values.quantile(5)), (5, 7, 1023));
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn parts_are_as_many_times_finer() {
         for value in (0..200).chain([1_000, 1_023, 1_024, 12_345, (1 << 30) + 1]) {
-            let mut values = Powers::<41, 8>::default();
+            let mut values = Histogram::<41, 8>::default();
             values.add(value);
             let quantile = values.quantile(1);
             let value = value.max(1);

@@ -53,7 +53,7 @@ impl Limits {
 
 /// The result of a kernel and its model; a row keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Told {
+pub(super) struct PairResult {
     pub(super) model: String,
     pub(super) release: String,
     pub(super) events: u64,
@@ -69,12 +69,12 @@ pub(super) struct Told {
 }
 
 /// Returns the results that the rows of a run keep.
-pub(super) fn told(outcome: &Outcome) -> impl Iterator<Item = (&Row, Told)> {
-    let read = |row: &Row| Told::deserialize(&row.detail["fidelity"]).ok();
+pub(super) fn results(outcome: &Outcome) -> impl Iterator<Item = (&Row, PairResult)> {
+    let read = |row: &Row| PairResult::deserialize(&row.detail["fidelity"]).ok();
     outcome.rows.iter().filter_map(move |row| Some((row, read(row)?)))
 }
 
-impl Told {
+impl PairResult {
     pub(super) fn values(&self) -> Vec<(&'static str, f64)> {
         let (median, most) = self.pair.off_shares();
         let end = self.pair.moments.last();
@@ -227,7 +227,12 @@ mod tests {
 
     /// Makes a pair with these bytes in the kernel and in the model, these slabs of a cache and this
     /// path.
-    fn pair(model: &str, bytes: &[(u64, u64)], slabs: &[(u64, u64)], path: (u64, u64)) -> Told {
+    fn pair(
+        model: &str,
+        bytes: &[(u64, u64)],
+        slabs: &[(u64, u64)],
+        path: (u64, u64),
+    ) -> PairResult {
         let moment = |(at, (kernel_bytes, model_bytes)): (usize, &(u64, u64))| BytesAt {
             event: at as u64,
             time_ns: at as u64,
@@ -247,7 +252,7 @@ mod tests {
             caches: slabs.iter().map(cache).collect(),
             paths: vec![PathPair { path: "p".into(), kernel: path.0, model: path.1 }],
         };
-        Told {
+        PairResult {
             model: model.into(),
             release: "6.1".into(),
             events: 1,

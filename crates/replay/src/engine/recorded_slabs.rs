@@ -7,7 +7,7 @@
 //! does. Estimated frees stand in the middle of a reading: caches that have some are followed until there.
 //!
 //! # Invariants
-//! [`Reality::reach`] is called before each row that is not before [`Reality::due_ns`], so that it sees the
+//! [`RecordedSlabs::reach`] is called before each row that is not before [`RecordedSlabs::due_ns`], so that it sees the
 //! state since the previous row.
 
 use slablab_trace::Samples;
@@ -41,7 +41,7 @@ struct Reading {
 
 /// The state of a replay at the times when the recorded kernel was read.
 #[derive(Debug)]
-pub(crate) struct Reality<'a, C> {
+pub(crate) struct RecordedSlabs<'a, C> {
     samples: &'a Samples,
     caches: Vec<Asked<C>>,
     /// The place of the current reading among the samples
@@ -54,7 +54,7 @@ pub(crate) struct Reality<'a, C> {
     pub(crate) slab_bytes: (u64, u64),
 }
 
-impl<'a, C: Copy> Reality<'a, C> {
+impl<'a, C: Copy> RecordedSlabs<'a, C> {
     pub(crate) fn new(samples: &'a Samples) -> Self {
         let slab_bytes = (0, 0);
         let (caches, reading) = (Vec::new(), None);
@@ -192,7 +192,7 @@ mod tests {
 
     /// The slabs from some times on; returns the peak and the end.
     fn reached(samples: &Samples, slabs: &[(u64, u64)]) -> (u64, u64) {
-        let mut reality = Reality::new(samples);
+        let mut reality = RecordedSlabs::new(samples);
         let fit = CacheFit { cache: "c".into(), ..CacheFit::default() };
         reality.add(Some(()), None, fit);
         let mut now = 0;

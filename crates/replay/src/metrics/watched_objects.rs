@@ -11,7 +11,7 @@ const OBJECTS_MAX: usize = 4096;
 
 /// Follows the objects of the watched sites.
 #[derive(Debug, Default)]
-pub(crate) struct Watch {
+pub(crate) struct WatchedObjects {
     /// By place of the site in the tally; empty when nothing is watched
     watched: Vec<bool>,
     /// The event of the allocation and the address, by slot
@@ -19,7 +19,7 @@ pub(crate) struct Watch {
     fullest: Vec<u64>,
 }
 
-impl Watch {
+impl WatchedObjects {
     /// Watches `sites`, of `all` in the trace.
     pub(crate) fn new(sites: &[u32], all: usize) -> Self {
         let mut watched = Vec::new();
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_fullest_snapshot_is_kept_in_order_of_allocation() {
-        let mut watch = Watch::new(&[1], 3);
+        let mut watch = WatchedObjects::new(&[1], 3);
         for (slot, site, event, address) in [(0, 1, 1, 500), (1, 0, 2, 100), (2, 1, 3, 300)] {
             watch.alloc(slot, site, event, address);
         }
@@ -76,7 +76,7 @@ mod tests {
         watch.free(0, 1);
         watch.free(1, 0);
         assert_eq!(watch.finish(), [500, 300]);
-        let mut idle = Watch::new(&[], 3);
+        let mut idle = WatchedObjects::new(&[], 3);
         idle.alloc(0, 0, 1, 500);
         assert_eq!(idle.finish(), [0; 0]);
     }

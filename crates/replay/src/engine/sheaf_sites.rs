@@ -26,12 +26,12 @@ const BARN_BYTES: u64 = 48;
 
 /// The call sites of sheaves.
 #[derive(Debug, Default)]
-pub(crate) struct Own {
+pub(crate) struct SheafSites {
     /// By site of the trace; empty where there are no sheaves
     sites: Vec<bool>,
 }
 
-impl Own {
+impl SheafSites {
     pub(crate) fn of(meta: &Meta) -> Self {
         let is_own = |name: &str| {
             let function = name.split(['+', '.']).next().unwrap_or(name);
@@ -67,14 +67,14 @@ mod tests {
         let sites =
             ["do_kmem_cache_create+0x2b9", "do_fork+0x1", "alloc_empty_sheaf.constprop.0+0x8"];
         let mut meta = Meta { sites: sites.map(site).into(), ..Meta::default() };
-        assert!(Own::of(&meta).sites.is_empty(), "not recorded from the boot on");
+        assert!(SheafSites::of(&meta).sites.is_empty(), "not recorded from the boot on");
         meta.samples.times_ns = vec![0];
-        let own = Own::of(&meta);
+        let own = SheafSites::of(&meta);
         let has = |site, bytes_req, kind| own.has(&Event { site, bytes_req, kind, ..NO_EVENT });
         assert!(has(0, 512, Kind::Kmalloc) && has(2, 64, Kind::Kmalloc));
         assert!(!has(0, 48, Kind::Kmalloc) && !has(0, 512, Kind::KmemCacheAlloc));
         assert!(!has(1, 512, Kind::Kmalloc) && !has(NONE, 512, Kind::Kmalloc));
         meta.sites = vec![site("do_fork+0x1")];
-        assert!(Own::of(&meta).sites.is_empty());
+        assert!(SheafSites::of(&meta).sites.is_empty());
     }
 }

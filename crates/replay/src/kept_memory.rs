@@ -4,14 +4,14 @@ use std::sync::{Mutex, PoisonError};
 
 use slablab_kmem::{Error, Memory};
 
-/// Memory that is kept from one replay for the next: [`ReplayPlan::memories`](crate::ReplayPlan::memories).
+/// Memory that is kept from one replay for the next: [`ReplayPlan::kept_memory`](crate::ReplayPlan::kept_memory).
 ///
 /// There is as much of it as the machines had that existed at once. It stays committed until this
 /// is dropped.
 #[derive(Debug, Default)]
-pub struct Memories(Mutex<Vec<Memory>>);
+pub struct KeptMemory(Mutex<Vec<Memory>>);
 
-impl Memories {
+impl KeptMemory {
     /// Returns memory of `bytes`, kept or new.
     pub(crate) fn take(&self, bytes: u64) -> Result<Memory, Error> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -34,13 +34,14 @@ mod tests {
 
     #[test]
     fn memory_of_the_same_size_is_used_again() {
-        let memories = Memories::default();
-        let (small, large) = (memories.take(1 << 20).unwrap(), memories.take(1 << 21).unwrap());
+        let kept_memory = KeptMemory::default();
+        let (small, large) =
+            (kept_memory.take(1 << 20).unwrap(), kept_memory.take(1 << 21).unwrap());
         assert_eq!((small.bytes(), large.bytes()), (1 << 20, 1 << 21));
-        memories.give(small);
-        memories.give(large);
-        let small = memories.take(1 << 20).unwrap();
+        kept_memory.give(small);
+        kept_memory.give(large);
+        let small = kept_memory.take(1 << 20).unwrap();
         assert_eq!(small.bytes(), 1 << 20);
-        assert_eq!(memories.0.lock().unwrap().len(), 1);
+        assert_eq!(kept_memory.0.lock().unwrap().len(), 1);
     }
 }

@@ -70,8 +70,8 @@ impl WithBackend for Work<'_, '_> {
     fn run<B: Backend>(mut self) -> Self::Output {
         let machine = machine::build::<B>(self.meta, self.plan)?;
         let outcome = self.run_on(&machine)?;
-        if let (Some(memories), Some(memory)) = (&self.plan.memories, machine.into_memory()) {
-            memories.give(memory);
+        if let (Some(kept_memory), Some(memory)) = (&self.plan.kept_memory, machine.into_memory()) {
+            kept_memory.give(memory);
         }
         Ok(outcome)
     }
@@ -124,7 +124,7 @@ fn assemble(meta: &Meta, rewrite: &Rewrite, tally: &Tally, outcomes: Vec<Outcome
     }
 }
 
-/// Returns the name of a cache; [`NONE`] stands for kmalloc, which has an empty name.
+/// Returns the name of a cache; that of kmalloc is empty.
 fn cache_name(meta: &Meta, cache: u32) -> String {
     meta.caches.get(cache as usize).map_or_else(String::new, |cache| cache.name.clone())
 }

@@ -27,9 +27,9 @@ use slablab_trace::SampledCache;
 
 /// The objects older than the trace.
 #[derive(Debug, Default)]
-pub(crate) struct Warm {
+pub(crate) struct OlderObjects {
     /// The caches, by the trace's number
-    caches: Vec<WarmCache>,
+    caches: Vec<OlderCache>,
     /// Bytes given to those that are alive, of all caches
     pub(crate) bytes: u64,
     random: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Warm {
 
 /// The older objects of one cache.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct WarmCache {
+pub(crate) struct OlderCache {
     objects: Vec<ObjPtr>,
     /// Rows that free objects whose allocation the trace does not have: how many there are, how many of these, at most, free
     /// objects that came unseen after the first sample, and how many have passed.
@@ -60,19 +60,19 @@ struct GivenUp {
     objects: Vec<ObjPtr>,
 }
 
-impl WarmCache {
+impl OlderCache {
     /// `frees` are the rows that free objects whose allocation the trace does not have.
     pub(crate) fn new(
         objects: Vec<ObjPtr>,
         sampled: &SampledCache,
         times_ns: &[u64],
         frees: u64,
-    ) -> WarmCache {
+    ) -> OlderCache {
         let time_of = |at: &u32| times_ns.get(*at as usize).copied().unwrap_or(u64::MAX);
         let slabs = sampled.at.iter().map(time_of).zip(sampled.slabs.iter().copied()).collect();
         let came_unseen = sampled.came_unseen.min(frees);
         let slab_bytes = sampled.slab_bytes.max(1);
-        WarmCache { objects, frees, came_unseen, slabs, slab_bytes, ..WarmCache::default() }
+        OlderCache { objects, frees, came_unseen, slabs, slab_bytes, ..OlderCache::default() }
     }
 
     /// Returns the objects that are not in the first `slabs_kept` slabs.
@@ -128,10 +128,10 @@ fn draw(objects: &mut Vec<ObjPtr>, random: &mut u64) -> Option<ObjPtr> {
     Some(objects.swap_remove((*random >> 33) as usize % objects.len()))
 }
 
-impl Warm {
+impl OlderObjects {
     /// Keeps the objects of a cache of the trace, for rows to free.
-    pub(crate) fn keep(&mut self, index: usize, cache: WarmCache) {
-        self.caches.resize(self.caches.len().max(index + 1), WarmCache::default());
+    pub(crate) fn keep(&mut self, index: usize, cache: OlderCache) {
+        self.caches.resize(self.caches.len().max(index + 1), OlderCache::default());
         self.caches[index] = cache;
     }
 
@@ -434,11 +434,11 @@ mod tests {
 
     #[test]
     fn rows_free_each_object_once() {
-        let mut warm = Warm::default();
+        let mut warm = OlderObjects::default();
         let cache = |count: u64, frees: u64, came_unseen: u64| {
             let objects = (1..=count).filter_map(|place| ObjPtr::new(8 * place)).collect();
             let sampled = SampledCache { came_unseen, ..SampledCache::default() };
-            WarmCache::new(objects, &sampled, &[], frees)
+            OlderCache::new(objects, &sampled, &[], frees)
         };
         warm.keep(1, cache(5, 5, 0));
         let mut taken: Vec<_> = std::iter::from_fn(|| warm.take(1, 0)).map(ObjPtr::get).collect();
@@ -471,8 +471,8 @@ mod tests {
         };
         let slab_of = |object: ObjPtr| object.get() / 32;
         let objects: Vec<_> = (4..44).filter_map(|place| ObjPtr::new(8 * place)).collect();
-        let mut warm = Warm::default();
-        warm.keep(0, WarmCache::new(objects, &sampled, &[100, 200, 300, 400], 0));
+        let mut warm = OlderObjects::default();
+        warm.keep(0, OlderCache::new(objects, &sampled, &[100, 200, 300, 400], 0));
         // There are as many slabs as the kernel had: any object goes of those that do not stay.
         let at_random: Vec<_> =
             (0..8).filter_map(|_| warm.take_unseen(0, 150, 10)).map(slab_of).collect();

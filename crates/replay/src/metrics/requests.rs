@@ -132,7 +132,7 @@ impl Sizes {
 
 /// The requests of each call site to kmalloc.
 #[derive(Debug)]
-pub(crate) struct Survey {
+pub(crate) struct Requests {
     /// By place in [`Meta::sites`]: the classes it allocates from; empty for none
     pub(crate) classes: Vec<ClassSet>,
     /// By place in [`Meta::sites`]: the sizes it asks for
@@ -149,7 +149,7 @@ pub(crate) fn survey(
     reader: &TraceReader,
     meta: &Meta,
     classes: &Classes,
-) -> Result<Survey, Error> {
+) -> Result<Requests, Error> {
     let sites = meta.sites.len() + 1;
     let mut sets = vec![ClassSet::default(); sites];
     let mut sizes = vec![Sizes::default(); sites];
@@ -173,7 +173,7 @@ pub(crate) fn survey(
     sets.truncate(meta.sites.len());
     sizes.truncate(meta.sites.len());
     allocs_in_parts.truncate(meta.sites.len());
-    Ok(Survey { classes: sets, sizes, allocs_in_parts })
+    Ok(Requests { classes: sets, sizes, allocs_in_parts })
 }
 
 #[cfg(test)]
