@@ -26,6 +26,8 @@ const BLOCKS_FOR_MODELS: usize = 12;
 const ERRORS_MIN: f64 = 4.0;
 /// Waves of the period and of half of it.
 const HARMONICS: usize = 2;
+/// A wave is looked for from this many blocks on.
+const BLOCKS_FOR_WAVES: usize = 24;
 /// With fewer blocks in a period its waves look alike, and none can be told from another.
 const BLOCKS_PER_PERIOD_MIN: f64 = (2 * HARMONICS + 2) as f64;
 /// The criterion of a line has to be less by this much; 6 is strong evidence (Kass and Raftery
@@ -85,7 +87,10 @@ pub fn trend(points: &[(f64, f64)], period: Option<f64>) -> Trend {
             let blocks_per_period = blocks.len() as f64 * period / span;
             span >= 1.9 * period && blocks_per_period >= BLOCKS_PER_PERIOD_MIN
         });
-        if let Some(line) = explained_by_line(&blocks, wave) {
+        let wave = wave.filter(|_| blocks.len() >= BLOCKS_FOR_WAVES);
+        // Of few blocks a line explains much by chance: then the rank test has to agree, which a wave would deceive.
+        let is_shown = blocks.len() >= BLOCKS_FOR_WAVES || kind != TrendKind::None;
+        if let Some(line) = explained_by_line(&blocks, wave).filter(|_| is_shown) {
             // A wave hides a small rise from a rank test.
             kind = if line.slope > 0.0 { TrendKind::Rises } else { TrendKind::Falls };
             trend = match wave {
@@ -410,8 +415,8 @@ mod tests {
                     trend(&points, Some(DAY)).kind == TrendKind::Rises
                 };
                 let found = (0..100).filter(|_| rises(1.0)).count();
-                let wrong = (0..200).filter(|_| rises(0.0)).count();
-                assert!(found >= 95 && wrong <= 10, "{moments} x {hours} h: {found}, {wrong}");
+                let wrong = (0..1_000).filter(|_| rises(0.0)).count();
+                assert!(found >= 95 && wrong <= 50, "{moments} x {hours} h: {found}, {wrong}");
             }
         }
     }
