@@ -130,7 +130,7 @@ const VM: House = House {
         &["builder", "machine"],
         &["qemu", "stock"],
         &["boot"],
-        &["probe"],
+        &["kvm_probe"],
     ],
     left: &[],
 };

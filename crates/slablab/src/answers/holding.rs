@@ -346,6 +346,7 @@ impl HeldTable {
         if let [first, others @ ..] = &grows[..] {
             let others = match others.len() {
                 0 => String::new(),
+                1 => "; so does one more".to_owned(),
                 n => format!("; so do {n} more"),
             };
             return Some(format!(
