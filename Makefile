@@ -1,6 +1,8 @@
 # Thin: each target installs what a fresh Debian machine with Rust lacks (tools/need), then does its job.
 #   make demo    replay a real kernel trace under the allocators and print the comparison
+#   make check   what one runs before a commit: style, and the tests that take seconds
 #   make test    everything CI runs
+#   make test-full  make test, recorders killed 200 times, torture in guests, and the release's own tests: hours, as root
 #   make bench   the measurements under bench/, side by side with the peers; make bench-smoke runs each of them once, briefly
 #   make release the static command as a tarball and a Debian package; make release-arm64 for arm64, as root
 #   make test-reproducible  the release, made twice in two places, has the same bytes
@@ -8,7 +10,7 @@
 #   make install the command, its man pages and completions under PREFIX (/usr/local); make uninstall removes them
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench bench-smoke fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster test-killed test-torture test-torture-debug bench-marathon
+.PHONY: help check test-full demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench bench-smoke fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster test-killed test-torture test-torture-debug bench-marathon
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -69,6 +71,13 @@ test-cargo-install: rust
 
 rust:
 	@command -v $(CARGO) >/dev/null || { echo "Rust is missing: install it by https://rustup.rs" >&2; exit 2; }
+
+# The tests of single files, and those across crates that take seconds.
+CHECKED = first_screen hostile import limits readme replay rooms schemas snapshots sweep tidy tune whatif
+check: fmt-check clippy
+	$(CARGO) test --workspace --quiet --lib --bins $(CHECKED:%=--test %)
+
+test-full: test test-killed test-torture test-torture-debug test-cargo-install test-release test-release-arm64 test-reproducible
 
 # Cargo is always asked for the whole workspace: features of dependencies depend on which packages are chosen, and other
 # features are built anew.
