@@ -63,6 +63,15 @@ impl Entry {
         Some(self.held_bytes()?.saturating_sub(self.live_bytes()?))
     }
 
+    /// Returns whether its slabs have room for its objects, which digits that a cut took away would change.
+    pub(crate) fn is_sound(&self) -> bool {
+        let needed = || self.slots?.checked_mul(self.object_bytes?);
+        match (self.slab_bytes, needed()) {
+            (Some(slab_bytes), Some(needed)) => needed <= slab_bytes,
+            _ => true,
+        }
+    }
+
     /// Returns what tells it from other entries of its table.
     pub(crate) fn key(&self) -> (&str, &str, &[String]) {
         (&self.name, &self.place, &self.stack)

@@ -2,7 +2,7 @@
 //!
 //! # How it works
 //! [`Reader`] takes a text line by line. `line` takes off what mailers, loggers and web pages put around a row, `stamp`
-//! recognises times, and each file of `rows` knows one kind of row. What they find becomes a [`Paste`]: tables of
+//! recognises times, each file of `rows` knows one kind of row, and `cut` puts rows together that lie in several lines. What they find becomes a [`Paste`]: tables of
 //! [`Entry`]s at [`Moment`]s, and what the machine says of its memory in all. [`holders`] says which entries hold most of
 //! a table and whether the kernel gives them back, [`growth`] what grows from moment to moment, and [`known`] what is
 //! known of a cache.
@@ -11,15 +11,18 @@
 //! A number that a table does not have is `None`, never 0. A row that is read is whole. What looked like a row and was
 //! not read is counted, with the number of its line. Nothing here knows a file or a clock: the caller gives lines.
 //!
-//! Modules, lower ones first: `entry`; `line`, `stamp`; `known`; `rows`; `paste`; `holders`, `growth`.
+//! Modules, lower ones first: `entry`; `line`, `stamp`; `known`; `rows`, `cut`; `moments`; `paste`, `reader`; `holders`, `growth`.
 #![forbid(unsafe_code)]
 
+mod cut;
 mod entry;
 mod growth;
 mod holders;
 mod known;
 mod line;
+mod moments;
 mod paste;
+mod reader;
 mod rows;
 mod stamp;
 
@@ -27,6 +30,7 @@ pub use entry::{Entry, Machine, Moment};
 pub use growth::{Growth, Pace, Rise, growth};
 pub use holders::{Family, Holders, family_name, holders};
 pub use known::{KnownCache, Reclaim, known};
-pub use paste::{Paste, Reader, Table, Unread};
+pub use paste::{Paste, Table, Unread};
+pub use reader::Reader;
 pub use rows::{Kind, Tells};
 pub use stamp::{Stamp, parse_seconds};

@@ -130,10 +130,13 @@ fn scaled(word: &str, thousand: u64) -> Option<u64> {
 /// Returns whether a word can be the name of a cache: it has a letter, and nothing that names never have.
 pub(crate) fn is_cache_name(word: &str) -> bool {
     const STRANGE: [char; 7] = ['"', '<', '>', ';', '=', '{', '}'];
+    // Words between the numbers of slabinfo.
+    const PARTS: [&str; 4] = ["tunables", "slabdata", "globalstat", "cpustat"];
     word.len() <= 128
         && word.chars().any(char::is_alphanumeric)
         && !word.contains(STRANGE)
         && count(word).is_none()
+        && !PARTS.contains(&word)
         && word.chars().all(|c| c.is_ascii_graphic())
 }
 

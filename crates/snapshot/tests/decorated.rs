@@ -133,7 +133,7 @@ fn each(text: &str, line: impl Fn(usize, &str) -> String) -> String {
     text.lines().enumerate().map(|(at, text)| line(at, text) + "\n").collect()
 }
 
-const DECORATIONS: [(&str, Decoration); 14] = [
+const DECORATIONS: [(&str, Decoration); 21] = [
     ("plain", |text| text.to_owned()),
     ("quoted", |text| each(text, |_, line| format!("> {line}"))),
     ("quoted twice", |text| each(text, |_, line| format!(">> > {line}"))),
@@ -167,6 +167,15 @@ const DECORATIONS: [(&str, Decoration); 14] = [
                  Admin\n"
         )
     }),
+    ("wrapped at 50", |text| each(text, |_, line| wrap(line, 50))),
+    ("wrapped at 72", |text| each(text, |_, line| wrap(line, 72))),
+    ("wrapped and quoted", |text| {
+        each(&each(text, |_, line| wrap(line, 66)), |_, line| format!("> {line}"))
+    }),
+    ("quoted and wrapped", |text| each(text, |_, line| wrap(&format!("> {line}"), 64))),
+    ("wrapped with blank lines", |text| each(text, |_, line| wrap(line, 62) + "\n")),
+    ("cut at 60", |text| each(text, |_, line| cut(line, 60))),
+    ("cut at 47", |text| each(text, |_, line| cut(line, 47))),
 ];
 
 #[test]
@@ -192,25 +201,6 @@ fn every_table_is_read_in_every_decoration() {
     assert!(read_ones >= 120, "{read_ones}");
 }
 
-#[test]
-fn rows_that_a_mailer_wrapped_are_whole() {
-    for width in [50, 60, 66, 72, 76, 80] {
-        let wraps = [Kind::Slabinfo, Kind::Slabtop];
-        for sample in SAMPLES.iter().filter(|sample| wraps.contains(&sample.kind)) {
-            let text = format!("{}{}", sample.heading, sample.rows);
-            let wrapped = each(&text, |_, line| wrap(line, width));
-            let paste = read(&wrapped);
-            let table = &paste.tables[0];
-            assert_eq!(table.last().entries.len(), sample.entries, "{wrapped}\n{paste:#?}");
-            assert_eq!(
-                holders(table.last()).families[0].held_bytes,
-                Some(sample.held_bytes),
-                "{wrapped}"
-            );
-        }
-    }
-}
-
 /// Cuts a line at blanks, as mailers do.
 fn wrap(line: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
@@ -223,6 +213,84 @@ fn wrap(line: &str, width: usize) -> String {
         }
     }
     lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
+}
+
+/// Cuts a line at a column, as terminals do.
+fn cut(line: &str, width: usize) -> String {
+    let chars: Vec<char> = line.chars().collect();
+    chars.chunks(width).map(|part| part.iter().collect()).collect::<Vec<String>>().join("\n")
+}
+
+/// Kinds whose rows may be missing without a word when they are cut where it is tried: none.
+fn check(sample: &Sample, text: &str, context: &str) {
+    let paste = read(text);
+    let context = format!("{:?} {context}:\n{text}\n{paste:#?}", sample.kind);
+    let table = paste.tables.iter().find(|table| table.kind == sample.kind);
+    let table = table.unwrap_or_else(|| panic!("no table: {context}"));
+    assert_eq!(paste.tables.len(), 1, "{context}");
+    assert_eq!(table.last().entries.len(), sample.entries, "{context}");
+    let holders = holders(table.last());
+    assert_eq!(holders.families[0].name, sample.most, "{context}");
+    assert_eq!(holders.families[0].held_bytes, Some(sample.held_bytes), "{context}");
+    assert_eq!(paste.unread_lines, 0, "{context}");
+}
+
+#[test]
+fn rows_that_a_mailer_wrapped_at_any_width_are_whole() {
+    for width in 44..=100 {
+        for sample in &SAMPLES {
+            let text = format!("{}{}", sample.heading, sample.rows);
+            check(
+                sample,
+                &each(&text, |_, line| wrap(line, width)),
+                &format!("wrapped at {width}"),
+            );
+        }
+    }
+}
+
+#[test]
+fn rows_that_a_terminal_cut_at_any_column_are_whole() {
+    for width in 44..=100 {
+        for sample in &SAMPLES {
+            let text = format!("{}{}", sample.heading, sample.rows);
+            check(sample, &each(&text, |_, line| cut(line, width)), &format!("cut at {width}"));
+        }
+    }
+}
+
+#[test]
+fn rows_of_which_some_are_wrapped_are_all_there() {
+    for sample in &SAMPLES {
+        for odd in 0..2 {
+            let some = each(sample.rows, |at, line| match at % 2 == odd {
+                true => wrap(line, 45),
+                false => line.to_owned(),
+            });
+            check(sample, &format!("{}{some}", sample.heading), &format!("{odd} wrapped"));
+        }
+    }
+}
+
+#[test]
+fn a_name_that_the_last_column_cut_is_whole() {
+    let rows = "960000 959000  99%    0.25K  30000       32    240000K flow_entry_of_a_long_name\n   928    900  96%    \
+                0.12K     29       32       116K kmalloc-128\n";
+    let paste = read(&each(rows, |_, line| cut(line, 66)));
+    let names: Vec<_> = paste.tables[0].last().entries.iter().map(|e| e.name.as_str()).collect();
+    assert_eq!(names, ["flow_entry_of_a_long_name", "kmalloc-128"], "{paste:#?}");
+    // What follows the longest row of a list is its name's rest only if it is no prompt and no text.
+    for behind in ["root@box:~$", "Best regards", "crash>", "", "-- A."] {
+        let paste = read(&format!("{}\n{behind}\n", rows.lines().next().unwrap()));
+        let names: Vec<_> = paste.tables[0].last().entries.iter().map(|e| &e.name).collect();
+        assert_eq!(names, ["flow_entry_of_a_long_name"], "{behind}");
+    }
+    // A name that stands first, behind what a logger writes.
+    let log = "Mar  3 04:15:10 a-host-with-a-long.name.example.com kernel: flow_entry_long 239750KB 240000KB\n";
+    let text = each(&log.repeat(4).replace("04:15:10", "04:15:11"), |_, line| cut(line, 66));
+    let paste = read(&text);
+    let last = &paste.tables[0].moments[0];
+    assert_eq!(last.entries[0].name, "flow_entry_long", "{text}\n{paste:#?}");
 }
 
 #[test]

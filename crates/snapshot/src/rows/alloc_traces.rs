@@ -2,9 +2,26 @@
 //!
 //! Linux counterpart: `mm/slub.c` (`slab_debugfs_show`), with `slub_debug=U`.
 
+use super::column;
 use super::found::{Below, Found};
+use super::{Kind, RowReader};
 use crate::entry::Entry;
 use crate::line::count;
+
+pub(super) const READER: RowReader = RowReader {
+    columns: &[&[
+        column::count,
+        column::place,
+        column::attribute,
+        column::attribute,
+        column::attribute,
+        column::attribute,
+        column::attribute,
+        column::attribute,
+        column::attribute,
+    ]],
+    ..RowReader::new(Kind::AllocTraces, read)
+};
 
 pub(super) fn read(words: &[&str], _: Below) -> Found {
     let has = |key: &str| words.iter().any(|word| word.starts_with(key));

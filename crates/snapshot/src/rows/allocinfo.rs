@@ -2,9 +2,21 @@
 //!
 //! Linux counterpart: `mm/alloc_tag.c` (`lib/alloc_tag.c` to 7.0), `CONFIG_MEM_ALLOC_PROFILING`.
 
+use super::column;
 use super::found::{Below, Found};
+use super::{Kind, RowReader};
 use crate::entry::Entry;
 use crate::line::{count, size};
+
+pub(super) const READER: RowReader = RowReader {
+    is_heading,
+    columns: &[
+        &[column::size, column::count, column::line_of_source, column::module, column::func],
+        &[column::size, column::count, column::line_of_source, column::func],
+    ],
+    ends_anywhere: true,
+    ..RowReader::new(Kind::Allocinfo, read)
+};
 
 pub(super) fn is_heading(words: &[&str]) -> bool {
     words.windows(3).any(|w| w == ["allocinfo", "-", "version:"])

@@ -1,11 +1,40 @@
 //! crash's `kmem -s`: `address size allocated total slabs slab-size name`, or with the name behind the address.
 
+use super::column;
 use super::found::{Below, Found, counts};
+use super::{Kind, RowReader};
 use crate::entry::Entry;
 use crate::line::{is_cache_name, size};
 
-/// Digits of the address of a kmem_cache, at least.
-const ADDRESS_DIGITS_MIN: usize = 8;
+pub(super) const READER: RowReader = RowReader {
+    is_heading,
+    columns: &[
+        &[
+            column::address,
+            column::count,
+            column::count,
+            column::count,
+            column::count,
+            column::size,
+            column::name,
+        ],
+        &[
+            column::address,
+            column::name,
+            column::count,
+            column::count,
+            column::count,
+            column::count,
+            column::size,
+        ],
+    ],
+    ends_anywhere: true,
+    ..RowReader::new(Kind::Crash, read)
+};
+
+pub(super) fn is_heading(words: &[&str]) -> bool {
+    words.first() == Some(&"CACHE") && words.contains(&"OBJSIZE")
+}
 
 pub(super) fn read(words: &[&str], _: Below) -> Found {
     let row = words.windows(7).find_map(entry);
@@ -13,13 +42,11 @@ pub(super) fn read(words: &[&str], _: Below) -> Found {
 }
 
 fn entry(row: &[&str]) -> Option<Entry> {
-    let is_address =
-        row[0].len() >= ADDRESS_DIGITS_MIN && row[0].bytes().all(|byte| byte.is_ascii_hexdigit());
     let (name, numbers) = match is_cache_name(row[1]) {
         true => (row[1], &row[2..]),
         false => (row[6], &row[1..6]),
     };
-    if !is_address || !is_cache_name(name) {
+    if !column::address(row[0]) || !is_cache_name(name) {
         return None;
     }
     let [object_bytes, objects, slots, slabs] = counts::<4>(numbers)?;

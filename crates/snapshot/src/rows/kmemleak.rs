@@ -1,8 +1,11 @@
 //! `/sys/kernel/debug/kmemleak`: `unreferenced object 0x... (size N):`, and the stack below.
 
 use super::found::{Below, Found};
+use super::{Kind, RowReader};
 use crate::entry::Entry;
 use crate::line::count;
+
+pub(super) const READER: RowReader = RowReader::new(Kind::Kmemleak, read);
 
 pub(super) fn read(words: &[&str], _: Below) -> Found {
     let Some(at) = words.windows(2).position(|w| w == ["unreferenced", "object"]) else {

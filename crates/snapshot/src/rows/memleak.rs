@@ -1,8 +1,12 @@
 //! bcc's `memleak`: `N bytes in M allocations from stack`, and the stack below.
 
 use super::found::{Below, Found};
+use super::{Kind, RowReader};
 use crate::entry::Entry;
 use crate::line::count;
+
+pub(super) const READER: RowReader =
+    RowReader { is_heading, ..RowReader::new(Kind::Memleak, read) };
 
 pub(super) fn is_heading(words: &[&str]) -> bool {
     words.windows(3).any(|w| w == ["stacks", "with", "outstanding"])

@@ -6,10 +6,12 @@
 //! kinds have the stack of a row in the lines below it.
 //!
 //! # To add one
-//! One file with `read`, a line in [`Kind::ALL`], [`Kind::name`] and [`Kind::tells`], one in [`READERS`], and a fuzz target.
+//! One file with `READER`, a line in [`Kind::ALL`], [`Kind::name`] and [`Kind::tells`], one in [`READERS`]; the fuzz target
+//! `snapshot` reads it with the others.
 
 mod alloc_traces;
 mod allocinfo;
+mod column;
 mod crash;
 mod found;
 mod kmemleak;
@@ -30,6 +32,7 @@ mod vmstat;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub(crate) use self::column::Column;
 pub(crate) use self::found::{Below, Found};
 
 /// What a table is.
@@ -160,30 +163,57 @@ pub(crate) struct RowReader {
     pub(crate) is_heading: fn(&[&str]) -> bool,
     /// Returns what the words are, below the heading or without it
     pub(crate) read: fn(&[&str], Below) -> Found,
+    /// The columns of a row, in each form that it has: the begin of one is known by them
+    pub(crate) columns: &'static [&'static [Column]],
+    /// So many of them are no chance where there is no heading
+    pub(crate) columns_min: usize,
+    /// Whether rows could be anything without their heading
+    pub(crate) needs_heading: bool,
+    /// Whether a row without the end of its last word is still a row
+    pub(crate) ends_anywhere: bool,
 }
 
 /// The readers; those whose rows nothing else looks like come first.
 pub(crate) const READERS: [RowReader; 15] = [
-    RowReader { kind: Kind::Prometheus, is_heading: never, read: prometheus::read },
-    RowReader { kind: Kind::Allocinfo, is_heading: allocinfo::is_heading, read: allocinfo::read },
-    RowReader { kind: Kind::Slabinfo, is_heading: slabinfo2::is_heading, read: slabinfo2::read },
-    RowReader { kind: Kind::Slabtop, is_heading: slabtop::is_heading, read: slabtop::read },
-    RowReader { kind: Kind::MmSlabinfo, is_heading: never, read: mm_slabinfo::read },
-    RowReader { kind: Kind::Crash, is_heading: never, read: crash::read },
-    RowReader { kind: Kind::Oom, is_heading: oom::is_heading, read: oom::read },
-    RowReader { kind: Kind::Memleak, is_heading: memleak::is_heading, read: memleak::read },
-    RowReader { kind: Kind::Kmemleak, is_heading: never, read: kmemleak::read },
-    RowReader { kind: Kind::AllocTraces, is_heading: never, read: alloc_traces::read },
-    RowReader { kind: Kind::PageOwner, is_heading: never, read: page_owner::read },
-    RowReader { kind: Kind::PerfKmem, is_heading: perf_kmem::is_heading, read: perf_kmem::read },
-    RowReader { kind: Kind::Vmstat, is_heading: vmstat::is_heading, read: vmstat::read },
-    RowReader {
-        kind: Kind::Slabratetop,
-        is_heading: slabratetop::is_heading,
-        read: slabratetop::read,
-    },
-    RowReader { kind: Kind::Slabinfo1, is_heading: slabinfo1::is_heading, read: slabinfo1::read },
+    prometheus::READER,
+    allocinfo::READER,
+    slabinfo2::READER,
+    slabtop::READER,
+    mm_slabinfo::READER,
+    crash::READER,
+    oom::READER,
+    memleak::READER,
+    kmemleak::READER,
+    alloc_traces::READER,
+    page_owner::READER,
+    perf_kmem::READER,
+    vmstat::READER,
+    slabratetop::READER,
+    slabinfo1::READER,
 ];
+
+impl Kind {
+    /// Returns how it is read.
+    pub(crate) fn reader(self) -> &'static RowReader {
+        const ALL: &[RowReader] = &READERS;
+        ALL.iter().find(|reader| reader.kind == self).expect("every kind has a reader")
+    }
+}
+
+impl RowReader {
+    /// A kind whose rows are known anywhere; the other kinds say what they have besides.
+    const fn new(kind: Kind, read: fn(&[&str], Below) -> Found) -> Self {
+        Self {
+            kind,
+            is_heading: never,
+            read,
+            columns: &[],
+            columns_min: 3,
+            needs_heading: false,
+            ends_anywhere: false,
+        }
+    }
+}
 
 /// The heading of a kind that has none, or whose rows need none.
 fn never(_: &[&str]) -> bool {

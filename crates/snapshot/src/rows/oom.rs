@@ -2,9 +2,18 @@
 //!
 //! Linux counterpart: `mm/slab_common.c` (`dump_unreclaimable_slab`), from 4.15 on.
 
+use super::column;
 use super::found::{Below, Found, names};
+use super::{Kind, RowReader};
 use crate::entry::Entry;
 use crate::line::count;
+
+pub(super) const READER: RowReader = RowReader {
+    is_heading,
+    columns: &[&[column::name, column::oom_size, column::oom_size]],
+    columns_min: 2,
+    ..RowReader::new(Kind::Oom, read)
+};
 
 pub(super) fn is_heading(words: &[&str]) -> bool {
     words.windows(3).any(|w| w == ["Unreclaimable", "slab", "info:"])

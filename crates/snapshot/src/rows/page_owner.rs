@@ -2,8 +2,11 @@
 //! stack below.
 
 use super::found::{Below, Found};
+use super::{Kind, RowReader};
 use crate::entry::Entry;
 use crate::line::count;
+
+pub(super) const READER: RowReader = RowReader::new(Kind::PageOwner, read);
 
 /// Bytes of a page of the machines that people debug.
 const PAGE_BYTES: u64 = 4 << 10;

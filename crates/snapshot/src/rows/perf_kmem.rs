@@ -1,8 +1,23 @@
 //! `perf kmem stat`: `site total/each requested/each hits ping-pong frag%`.
 
+use super::column;
 use super::found::{Below, Found, counts};
+use super::{Kind, RowReader};
 use crate::entry::Entry;
 use crate::line::count;
+
+pub(super) const READER: RowReader = RowReader {
+    is_heading,
+    columns: &[&[
+        column::any,
+        column::total_and_each,
+        column::total_and_each,
+        column::count,
+        column::count,
+        column::percent,
+    ]],
+    ..RowReader::new(Kind::PerfKmem, read)
+};
 
 pub(super) fn is_heading(words: &[&str]) -> bool {
     words.iter().any(|word| word.starts_with("Total_alloc/Per"))

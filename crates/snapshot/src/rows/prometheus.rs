@@ -1,7 +1,11 @@
 //! Prometheus' node_exporter: `node_slabinfo_active_objects{slab="dentry"} 41210`, one number a line.
 
 use super::found::{Below, Found};
+use super::{Kind, RowReader};
 use crate::entry::Entry;
+
+pub(super) const READER: RowReader =
+    RowReader { ends_anywhere: true, ..RowReader::new(Kind::Prometheus, read) };
 
 pub(super) fn read(words: &[&str], _: Below) -> Found {
     let Some(at) =
@@ -9,7 +13,7 @@ pub(super) fn read(words: &[&str], _: Below) -> Found {
     else {
         return Found::No;
     };
-    number(&words[at..]).map_or(Found::Damaged, Found::Open)
+    number(&words[at..]).map_or(Found::Damaged, Found::Row)
 }
 
 fn number(words: &[&str]) -> Option<Entry> {

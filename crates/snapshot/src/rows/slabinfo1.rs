@@ -1,7 +1,23 @@
 //! `/proc/slabinfo` of Linux 2.4: `name active total size active_slabs slabs pages`, with limits and statistics behind.
 
+use super::column;
 use super::found::{Below, Found, counts, names};
+use super::{Kind, RowReader};
 use crate::entry::Entry;
+
+pub(super) const READER: RowReader = RowReader {
+    is_heading,
+    columns: &[&[
+        column::name,
+        column::count,
+        column::count,
+        column::count,
+        column::count,
+        column::count,
+        column::count,
+    ]],
+    ..RowReader::new(Kind::Slabinfo1, read)
+};
 
 /// Bytes of a page of the machines that ran it; where slabs would not hold their objects, twice and four times as many.
 const PAGE_BYTES: [u64; 3] = [4 << 10, 8 << 10, 16 << 10];

@@ -2,8 +2,33 @@
 //!
 //! Linux counterpart: `mm/slab_common.c` (`cache_show`).
 
+use super::column;
 use super::found::{Below, Found, counts, names};
+use super::{Kind, RowReader};
 use crate::entry::Entry;
+
+pub(super) const READER: RowReader = RowReader {
+    is_heading,
+    columns: &[&[
+        column::name,
+        column::count,
+        column::count,
+        column::count,
+        column::count,
+        column::count,
+        column::colon,
+        column::tunables,
+        column::count,
+        column::count,
+        column::count,
+        column::colon,
+        column::slabdata,
+        column::count,
+        column::count,
+        column::count,
+    ]],
+    ..RowReader::new(Kind::Slabinfo, read)
+};
 
 /// Bytes of the largest page that Linux has.
 const PAGE_BYTES_MAX: u64 = 64 << 10;
@@ -16,7 +41,7 @@ pub(super) fn is_heading(words: &[&str]) -> bool {
 }
 
 pub(super) fn read(words: &[&str], _: Below) -> Found {
-    if words.iter().any(|word| word.starts_with('<')) {
+    if words.iter().any(|word| word.contains(['<', '>'])) {
         return Found::No;
     }
     let tunables = words.iter().position(|word| matches!(*word, "tunables" | ":tunables"));
@@ -28,13 +53,15 @@ pub(super) fn read(words: &[&str], _: Below) -> Found {
         // The rest of a row that a mailer cut.
         return if end == 0 { Found::No } else { Found::Damaged };
     };
-    let Some(entry) = entry(&words[start..end]) else { return Found::Damaged };
+    let Some((row, least)) = row(&words[start..end]) else { return Found::Damaged };
     let behind: Vec<&str> = words[at + 1..].iter().copied().filter(|word| *word != ":").collect();
     match &behind[..] {
-        limits if limits.len() < 7 && is_begin_of_rest(limits) => Found::Part(Some(entry)),
+        limits if limits.len() < 7 && is_begin_of_rest(limits) => {
+            Found::Part(Some(row.with_slabs(least)))
+        }
         [a, b, c, "slabdata", rest @ ..] if counts::<3>(&[a, b, c]).is_some() => {
             match counts::<3>(rest) {
-                Some([_, slabs, _]) => Found::Row(with_slabs(entry, slabs)),
+                Some([_, slabs, _]) => Found::Row(row.with_slabs(slabs)),
                 None => Found::Damaged,
             }
         }
@@ -45,7 +72,8 @@ pub(super) fn read(words: &[&str], _: Below) -> Found {
 /// Returns whether words can be the begin of `limit batch shared slabdata active slabs shared`.
 fn is_begin_of_rest(words: &[&str]) -> bool {
     words.iter().enumerate().all(|(at, word)| match at {
-        3 => *word == "slabdata",
+        // Its end may be in the next line.
+        3 => !word.is_empty() && "slabdata".starts_with(word),
         _ => crate::line::count(word).is_some(),
     })
 }
@@ -53,22 +81,28 @@ fn is_begin_of_rest(words: &[&str]) -> bool {
 /// Reads a line that has the numbers of the objects alone: the begin of a row, or a row whose rest was cut off.
 fn begin(words: &[&str]) -> Found {
     let words = words.strip_suffix(&[":"]).unwrap_or(words);
-    let row = names(words).find_map(|at| {
-        let row = words.get(at..at + 6).filter(|_| words.len() == at + 6)?;
-        entry(row)
-    });
-    row.map_or(Found::No, |entry| Found::Part(Some(entry)))
+    let found =
+        names(words).find_map(|at| row(words.get(at..at + 6).filter(|_| words.len() == at + 6)?));
+    found.map_or(Found::No, |(row, least)| Found::Part(Some(row.with_slabs(least))))
 }
 
-/// Reads `name active num size perslab pages`, if slabs can be so.
-fn entry(row: &[&str]) -> Option<Entry> {
+/// A row without its slabs, and the bytes of one.
+struct Row {
+    entry: Entry,
+    slab_bytes: u64,
+}
+
+/// Reads `name active num size perslab pages`, if slabs can be so, and counts the slabs that it takes.
+fn row(row: &[&str]) -> Option<(Row, u64)> {
     let [active, num, size, per_slab, pages] = counts::<5>(&row[1..])?;
     let name = row[0];
     let is_possible = crate::line::is_cache_name(name)
         && (1..=1 << 22).contains(&pages)
         && size.checked_mul(per_slab)? <= pages.checked_mul(PAGE_BYTES_MAX)?;
     is_possible.then(|| {
-        let slabs = if per_slab > 0 { num.div_ceil(per_slab) } else { 0 };
+        let needed = size * per_slab;
+        let fits = |page: &u64| needed <= pages.saturating_mul(*page);
+        let page = [PAGE_BYTES, 16 << 10, PAGE_BYTES_MAX].into_iter().find(fits);
         let entry = Entry {
             name: name.to_owned(),
             // A damaged row alone has more in use than there is room for.
@@ -78,18 +112,15 @@ fn entry(row: &[&str]) -> Option<Entry> {
             pages_per_slab: Some(pages),
             ..Entry::default()
         };
-        with_slabs(entry, slabs)
+        let row = Row { entry, slab_bytes: pages.saturating_mul(page.unwrap_or(PAGE_BYTES)) };
+        (row, num.div_ceil(per_slab.max(1)))
     })
 }
 
-fn with_slabs(mut entry: Entry, slabs: u64) -> Entry {
-    let pages = entry.pages_per_slab.unwrap_or(1);
-    let per_slab = entry.slots.unwrap_or(0) / slabs.max(1);
-    let needed = entry.object_bytes.unwrap_or(0).saturating_mul(per_slab);
-    let fits = |page: &u64| needed <= pages.saturating_mul(*page);
-    let page = [PAGE_BYTES, 16 << 10, PAGE_BYTES_MAX].into_iter().find(fits);
-    entry.slabs = Some(slabs);
-    let bytes = slabs.saturating_mul(pages).saturating_mul(page.unwrap_or(PAGE_BYTES));
-    entry.slab_bytes = Some(bytes);
-    entry
+impl Row {
+    fn with_slabs(mut self, slabs: u64) -> Entry {
+        self.entry.slabs = Some(slabs);
+        self.entry.slab_bytes = Some(slabs.saturating_mul(self.slab_bytes));
+        self.entry
+    }
 }

@@ -1,7 +1,16 @@
 //! bcc's `slabratetop`: `cache allocations bytes` of an interval.
 
+use super::column;
 use super::found::{Below, Found, counts, names};
+use super::{Kind, RowReader};
 use crate::entry::Entry;
+
+pub(super) const READER: RowReader = RowReader {
+    is_heading,
+    columns: &[&[column::name, column::count, column::count]],
+    needs_heading: true,
+    ..RowReader::new(Kind::Slabratetop, read)
+};
 
 pub(super) fn is_heading(words: &[&str]) -> bool {
     words.windows(3).any(|w| w == ["CACHE", "ALLOCS", "BYTES"])

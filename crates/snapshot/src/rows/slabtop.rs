@@ -1,8 +1,27 @@
 //! `slabtop`: `objs active use% size slabs perslab cache-size name`, sizes in KiB with two decimals.
 
+use super::column;
 use super::found::{Below, Found, counts};
+use super::{Kind, RowReader};
 use crate::entry::Entry;
 use crate::line::{count, is_cache_name, size};
+
+pub(super) const READER: RowReader = RowReader {
+    is_heading,
+    columns: &[&[
+        column::count,
+        column::count,
+        column::percent,
+        column::kibibytes,
+        column::count,
+        column::count,
+        column::whole_kibibytes,
+        column::name,
+    ]],
+    columns_min: 4,
+    ends_anywhere: true,
+    ..RowReader::new(Kind::Slabtop, read)
+};
 
 /// Words of a row.
 const COLUMNS: usize = 8;
@@ -38,6 +57,9 @@ fn is_row(row: &[&str], columns: usize) -> bool {
     row.iter().take(columns).enumerate().all(is_column)
 }
 
+/// The use that slabtop prints differs by less from what its counts say.
+const USE_PERCENT_MAX: u64 = 1;
+
 /// Reads a size like `0.38K`.
 fn kibibytes(word: &str) -> Option<f64> {
     word.strip_suffix('K').filter(|number| number.contains('.'))?.parse().ok()
@@ -51,6 +73,11 @@ fn entry(row: &[&str]) -> Option<Entry> {
     let kibibytes = kibibytes(row[3])?;
     let [slabs, per_slab] = counts::<2>(&row[4..])?;
     let slab_bytes = size(row[6])?;
+    let used_percent = row[2].strip_suffix('%').and_then(count)?;
+    let counted = (u128::from(active) * 100).checked_div(objects.into()).unwrap_or(0);
+    if counted.abs_diff(used_percent.into()) > USE_PERCENT_MAX.into() {
+        return None;
+    }
     Some(Entry {
         name: row[7].to_owned(),
         objects: Some(active.min(objects)),

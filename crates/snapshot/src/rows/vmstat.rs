@@ -1,10 +1,19 @@
 //! `vmstat -m`: `name active total size pages`, where the last number is that of objects in a slab.
 
+use super::column;
 use super::found::{Below, Found, counts, names};
+use super::{Kind, RowReader};
 use crate::entry::Entry;
 
+pub(super) const READER: RowReader = RowReader {
+    is_heading,
+    columns: &[&[column::name, column::count, column::count, column::count, column::count]],
+    needs_heading: true,
+    ..RowReader::new(Kind::Vmstat, read)
+};
+
 pub(super) fn is_heading(words: &[&str]) -> bool {
-    words.windows(4).any(|w| w == ["Cache", "Num", "Total", "Size"])
+    words.windows(3).any(|w| w == ["Cache", "Num", "Total"])
 }
 
 pub(super) fn read(words: &[&str], below: Below) -> Found {

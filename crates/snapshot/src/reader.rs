@@ -1,0 +1,322 @@
+//! Finds the tables in a text, line by line.
+//!
+//! # How it works
+//! A line is cleaned, and each kind of row is asked whether it is one. A row that was cut is put together with the lines below
+//! it (`cut`). Rows of a kind make a table, and its moments (`moments`).
+//!
+//! # Invariants
+//! The numbers of a row are taken all or not at all. Memory grows with the rows that are read, and not with the text.
+
+use std::collections::BTreeMap;
+
+use crate::cut::{Alone, Columns, Cut, Edge, Joined};
+use crate::entry::{Entry, Machine};
+use crate::line::cleaned;
+use crate::moments::Growing;
+use crate::paste::{Paste, UNREAD_MAX, Unread};
+use crate::rows::{Below, Found, Kind, READERS, machine, stack};
+use crate::stamp::{self, Stamp};
+
+/// A heading ends after this many lines without a row.
+const STRANGE_LINES_MAX: u32 = 3;
+/// Rows without heading that could be anything make a table together with as many others.
+const WEAK_ROWS_MIN: usize = 3;
+/// Columns of a row that was cut: with as many below a heading it is counted when its rest is missing.
+const COLUMNS_COUNTED: usize = 3;
+/// Characters of an unread line that are quoted.
+const QUOTED_CHARS: usize = 60;
+
+/// Reads a text line by line.
+#[derive(Debug, Default)]
+pub struct Reader {
+    number: u64,
+    tables: BTreeMap<Kind, Growing>,
+    order: Vec<Kind>,
+    /// The kind whose heading was seen last, and how many strange lines ago
+    below: Option<(Kind, u32)>,
+    cut: Option<Cut>,
+    columns: Columns,
+    /// Where the line ends
+    edge: Edge,
+    open: Option<(Kind, Entry)>,
+    stamp: Option<Stamp>,
+    weak: Vec<Entry>,
+    paste: Paste,
+}
+
+impl Reader {
+    /// Begins a text whose begin is `head`.
+    #[must_use]
+    pub fn of(head: &str) -> Self {
+        Self { columns: Columns::of(head), ..Self::default() }
+    }
+
+    /// Takes the next line.
+    pub fn line(&mut self, line: &str) {
+        self.number += 1;
+        let above = std::mem::replace(&mut self.edge, self.columns.edge(line));
+        let clean = cleaned(line);
+        if clean.is_empty() {
+            if self.cut.as_ref().is_some_and(|cut| matches!(cut.alone, Alone::Row(_))) {
+                self.end_cut();
+            }
+            return;
+        }
+        let words: Vec<&str> = clean.split(' ').collect();
+        let stamp = stamp::of_line(&clean);
+        self.stamp = stamp.or(self.stamp);
+        if self.goes_on(&words) {
+            return;
+        }
+        if let Some(reader) = READERS.iter().find(|reader| (reader.is_heading)(&words)) {
+            self.end_cut();
+            self.below = Some((reader.kind, 0));
+            let table = self.table(reader.kind);
+            table.has_heading = true;
+            table.at_boundary = true;
+            return;
+        }
+        let found = self.found(&words);
+        if self.joins(&clean, found.as_ref()) {
+            return;
+        }
+        match found {
+            Some((kind, found)) => self.take(kind, found, &words),
+            None => {
+                if let Some(machine) = machine::read(&words) {
+                    self.add_machine(&machine);
+                } else {
+                    self.strange(&words, above, stamp.is_some());
+                }
+            }
+        }
+    }
+
+    /// Returns the tables.
+    #[must_use]
+    pub fn finish(mut self) -> Paste {
+        self.close();
+        self.end_cut();
+        if self.weak.len() >= WEAK_ROWS_MIN && !self.tables.contains_key(&Kind::Slabinfo) {
+            for entry in std::mem::take(&mut self.weak) {
+                self.add(Kind::Slabinfo, entry);
+            }
+        }
+        let Self { mut tables, order, mut paste, number, .. } = self;
+        let finished = order.into_iter().filter_map(|kind| {
+            let table = tables.remove(&kind)?;
+            table.finish(kind)
+        });
+        paste.tables = finished.collect();
+        paste.lines = number;
+        paste
+    }
+
+    /// Takes a line that belongs to the entry above it: a frame of its stack, or what its tool prints beside.
+    fn goes_on(&mut self, words: &[&str]) -> bool {
+        let Some((kind, entry)) = &mut self.open else { return false };
+        if let Some(frame) = stack::frame(words) {
+            entry.stack.push(frame);
+            return true;
+        }
+        let beside: &[&str] = match kind {
+            Kind::Kmemleak => &["comm", "hex", "backtrace", "age"],
+            Kind::PageOwner => &["PFN", "Page", "Charged"],
+            _ => &[],
+        };
+        let is_hex = |word: &&str| word.len() == 2 && u8::from_str_radix(word, 16).is_ok();
+        // The end of `N bytes in M allocations from stack`.
+        let is_end = *kind == Kind::Memleak
+            && entry.stack.is_empty()
+            && "allocations from stack".ends_with(&words.join(" "));
+        let is_beside = is_end
+            || beside.contains(&words[0])
+            || *kind == Kind::Kmemleak && words.iter().take(4).all(is_hex);
+        if !is_beside {
+            self.close();
+        }
+        is_beside
+    }
+
+    /// Ends the entry whose stack was read.
+    fn close(&mut self) {
+        let Some((kind, mut entry)) = self.open.take() else { return };
+        if let Some(owner) = stack::owner(&entry.stack) {
+            let (name, module) = owner.split_once(' ').unwrap_or((owner, ""));
+            (entry.name, entry.place) = (name.to_owned(), module.to_owned());
+        }
+        if entry.name.is_empty() {
+            entry.name = "(no stack)".to_owned();
+        }
+        self.add(kind, entry);
+    }
+
+    /// Returns what the words are by themselves: a row, its begin, or what is damaged.
+    fn found(&self, words: &[&str]) -> Option<(Kind, Found)> {
+        let mut damaged = None;
+        for reader in &READERS {
+            match (reader.read)(words, self.below(reader.kind)) {
+                Found::No => {}
+                Found::Damaged => damaged = damaged.or(Some((reader.kind, Found::Damaged))),
+                found => return Some((reader.kind, found)),
+            }
+        }
+        damaged
+    }
+
+    fn below(&self, kind: Kind) -> Below {
+        let is_below = self.below.is_some_and(|(below, _)| below == kind);
+        if is_below { Below::Heading } else { Below::Nothing }
+    }
+
+    /// Tries a row that was cut together with this line, which `found` says what it is by itself.
+    fn joins(&mut self, clean: &str, found: Option<&(Kind, Found)>) -> bool {
+        let Some(cut) = self.cut.take() else { return false };
+        match found {
+            None | Some((_, Found::Damaged)) => {}
+            Some((kind, Found::Row(row))) => {
+                let whole = cut.with_row(clean, &(*kind, row.clone()));
+                self.cut = whole.is_none().then_some(cut);
+                self.end_cut();
+                let is_whole = whole.is_some();
+                whole.into_iter().for_each(|whole| self.add(*kind, whole));
+                return is_whole;
+            }
+            Some(_) => {
+                self.cut = Some(cut);
+                self.end_cut();
+                return false;
+            }
+        }
+        match cut.with(clean, self.edge) {
+            Joined::Row(kind, entry) => self.add(kind, entry),
+            Joined::Open(kind, entry) => self.open = Some((kind, entry)),
+            Joined::More(cut) => self.cut = Some(cut),
+            Joined::Apart(cut) => {
+                self.cut = Some(cut);
+                self.end_cut();
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Takes the begin of a row for what it is when nothing follows.
+    fn end_cut(&mut self) {
+        let Some(cut) = self.cut.take() else { return };
+        let now = std::mem::replace(&mut self.stamp, cut.stamp);
+        match cut.alone.clone() {
+            Alone::Row(row) => self.add(cut.kinds[0], row),
+            Alone::Weak(row) => self.weak.push(row),
+            Alone::Damaged => self.unread(cut.number, cut.text()),
+            Alone::Nothing => {}
+        }
+        self.stamp = now;
+    }
+
+    /// Takes a line that is something by itself.
+    fn take(&mut self, kind: Kind, found: Found, words: &[&str]) {
+        let text = words.join(" ");
+        let alone = match found {
+            Found::Row(entry) if self.edge != Edge::Free && kind.reader().ends_anywhere => {
+                Alone::Row(entry)
+            }
+            Found::Row(entry) => return self.add(kind, entry),
+            Found::Open(entry) => {
+                self.open = Some((kind, entry));
+                return;
+            }
+            Found::Part(Some(row)) => match self.below(kind) {
+                Below::Nothing if !text.contains("tunables") => Alone::Weak(row),
+                _ => Alone::Row(row),
+            },
+            Found::Part(None) | Found::Damaged => Alone::Damaged,
+            Found::No => return,
+        };
+        let mut kinds = vec![kind];
+        if !matches!(alone, Alone::Row(_)) {
+            let others = self.begun(words).into_iter().map(|(kind, _)| kind);
+            kinds.extend(others.filter(|other| *other != kind));
+        }
+        self.cut = Some(Cut::new(kinds, &text, self.edge, self.number, self.stamp, alone));
+    }
+
+    /// Returns the kinds whose row may begin at the end of a line, with how many of its columns.
+    fn begun(&self, words: &[&str]) -> Vec<(Kind, usize)> {
+        let begun = READERS.iter().filter_map(|reader| {
+            let columns = reader.begin(words, self.edge);
+            let least = match self.below(reader.kind) {
+                Below::Heading => 1,
+                Below::Nothing if reader.needs_heading => return None,
+                Below::Nothing => reader.columns_min,
+            };
+            (columns >= least).then_some((reader.kind, columns))
+        });
+        begun.collect()
+    }
+
+    fn add_machine(&mut self, said: &Machine) {
+        let machines = &mut self.paste.machine;
+        let says_again = |last: &Machine| {
+            let fields = |m: &Machine| {
+                [m.memory_bytes, m.slab_bytes, m.reclaimable_bytes, m.unreclaimable_bytes]
+            };
+            fields(last).iter().zip(fields(said)).any(|(a, b)| a.is_some() && b.is_some())
+        };
+        match machines.last_mut() {
+            Some(last) if !says_again(last) => last.complete(said),
+            _ => machines.push(*said),
+        }
+    }
+
+    /// Takes a line that is nothing by itself: a time alone may end a moment, the begin of a row waits for its rest, and many
+    /// of them end what a heading began.
+    fn strange(&mut self, words: &[&str], above: Edge, is_time: bool) {
+        let begun = self.begun(words);
+        let columns = begun.iter().map(|(_, columns)| *columns).max().unwrap_or(0);
+        if columns > 0 || self.edge == Edge::Known {
+            let is_below =
+                self.below.is_some_and(|(below, _)| begun.iter().any(|(k, _)| *k == below));
+            // Below a row that a column cut lies its rest.
+            let is_counted = is_below && columns >= COLUMNS_COUNTED && above != Edge::Known;
+            let alone = if is_counted { Alone::Damaged } else { Alone::Nothing };
+            let kinds = begun.into_iter().map(|(kind, _)| kind).collect();
+            let text = words.join(" ");
+            self.cut = Some(Cut::new(kinds, &text, self.edge, self.number, self.stamp, alone));
+        }
+        if is_time {
+            self.tables.values_mut().for_each(|table| table.at_boundary = true);
+            return;
+        }
+        let Some((_, lines)) = &mut self.below else { return };
+        *lines += 1;
+        if *lines > STRANGE_LINES_MAX {
+            self.below = None;
+        }
+    }
+
+    fn unread(&mut self, line: u64, text: &str) {
+        self.paste.unread_lines += 1;
+        if self.paste.unread.len() < UNREAD_MAX {
+            let text = text.chars().take(QUOTED_CHARS).collect();
+            self.paste.unread.push(Unread { line, text });
+        }
+    }
+
+    fn table(&mut self, kind: Kind) -> &mut Growing {
+        if !self.tables.contains_key(&kind) {
+            self.order.push(kind);
+        }
+        self.tables.entry(kind).or_default()
+    }
+
+    fn add(&mut self, kind: Kind, entry: Entry) {
+        if let Some((below, lines)) = &mut self.below
+            && *below == kind
+        {
+            *lines = 0;
+        }
+        let stamp = self.stamp;
+        self.table(kind).add(kind, entry, stamp);
+    }
+}
