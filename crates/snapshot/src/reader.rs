@@ -130,7 +130,7 @@ impl Reader {
             && entry.stack.is_empty()
             && "allocations from stack".ends_with(&words.join(" "));
         let is_beside = is_end
-            || beside.contains(&words[0])
+            || beside.contains(&words[0].trim_end_matches(':'))
             || *kind == Kind::Kmemleak && words.iter().take(4).all(is_hex);
         if !is_beside {
             self.close();

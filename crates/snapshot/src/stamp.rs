@@ -41,6 +41,9 @@ pub(crate) fn of_line(line: &str) -> Option<Stamp> {
     if let Some(seconds) = boot_seconds(&words) {
         return Some(Stamp { clock: Clock::Boot, seconds });
     }
+    if let Some(stamp) = clock_time(first) {
+        return Some(stamp);
+    }
     if let Some(stamp) = iso(first, words.get(1).copied()) {
         return Some(stamp);
     }
@@ -61,6 +64,14 @@ fn boot_seconds(words: &[&str]) -> Option<f64> {
     let (whole, part) = digits.split_once('.')?;
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     (is_number(whole) && is_number(part)).then(|| digits.parse().ok()).flatten()
+}
+
+/// Reads `[10:45:48]`, as memleak and slabratetop print it.
+fn clock_time(first: &str) -> Option<Stamp> {
+    let time = first.strip_prefix('[').and_then(|time| time.strip_suffix(']'))?;
+    let is_time = time.len() == "00:00:00".len() && time.split(':').count() == 3;
+    let seconds = is_time.then(|| time_of_day(time))??;
+    Some(Stamp { clock: Clock::Calendar, seconds })
 }
 
 /// Reads `2026-03-03T04:00:01Z`, or date and time as two words.
@@ -183,6 +194,7 @@ mod tests {
         }
         assert_eq!(seconds("[ 4411.107000] agent").unwrap(), (Clock::Boot, 4411.107));
         assert_eq!(seconds("[4411.5] agent").unwrap(), (Clock::Boot, 4411.5));
+        assert_eq!(seconds("[00:01:05] Top 5 stacks").unwrap(), (Clock::Calendar, 65.0));
         let (clock, later) = seconds("Mar 3 04:15:11 box monitor[411]: x").unwrap();
         let (_, earlier) = seconds("Mar 3 04:15:10 box monitor[411]: x").unwrap();
         assert_eq!((clock, later - earlier), (Clock::Calendar, 1.0));

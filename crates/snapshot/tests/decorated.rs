@@ -17,7 +17,7 @@ struct Sample {
     rows: &'static str,
 }
 
-const SAMPLES: [Sample; 11] = [
+const SAMPLES: [Sample; 12] = [
     Sample {
         kind: Kind::Slabinfo,
         entries: 3,
@@ -102,6 +102,17 @@ const SAMPLES: [Sample; 11] = [
         heading: "Name                   Objects Objsize           Space Slabs/Part/Cpu  O/S O %Fr %Ef Flg\n",
         rows: "flow_entry              959000     256          245.7M    29990/8/10   32 1   0  99\nkmalloc-128                \
              900     128          118.7K        20/1/9   32 0   3  97 a\n",
+    },
+    Sample {
+        kind: Kind::Spl,
+        entries: 2,
+        most: "flow_entry",
+        held_bytes: 245_760_000,
+        heading: "name                                    flags      size     alloc slabsize  objsize  total alloc   max  \
+                  total alloc   max\n",
+        rows: "flow_entry                            0x00020 245760000 245504000     8192      256 30000 30000 30000 960000 \
+               959000 960000\nflow_key                              0x00100         -      8192        -      512     -     \
+               -     -     -    16     -\n",
     },
     Sample {
         kind: Kind::Prometheus,
@@ -354,4 +365,36 @@ fn a_text_without_a_table_has_none() {
     ] {
         assert!(read(text).tables.is_empty(), "{text}: {:?}", read(text));
     }
+}
+
+#[test]
+fn owners_stand_behind_what_allocates_in_tables_with_stacks() {
+    let kmemleak = "unreferenced object 0x80c93c80 (size 128):\n  comm \"modloader\", pid 326, jiffies 429 (age 20.570s)\n  \
+                    hex dump (first 32 bytes):\n    00 c9 3d 80 c0 09 a0 00 00 00 20 00 00 00 00 02  ..=....... .....\n  \
+                    backtrace (crc 8b2c13f2):\n    [<801526bc>] __kmalloc_track_caller+0x204/0x25c\n    [<801275c4>] \
+                    memdup_user+0x30/0xc8\n    [<800dcf10>] port_load+0x18c8/0x2390 [port]\n    [<ffffffff>] 0xffffffff\n";
+    let paste = read(&kmemleak.repeat(2));
+    let entry = &paste.tables[0].last().entries[0];
+    assert_eq!((entry.name.as_str(), entry.place.as_str()), ("port_load", "[port]"));
+    assert_eq!((entry.objects, entry.live_bytes), (Some(2), Some(256)));
+    let owner = "811 times, 3244 pages:\nPage allocated via order 2, mask 0x2a22(GFP_ATOMIC), pid 0, ts 77 ns\n \
+                 prep_new_page+0xe5/0x110\n get_page_from_freelist+0x1d4/0x1090\n __alloc_pages+0x17f/0x320\n \
+                 page_frag_alloc_align+0xa4/0x1f0\n __netdev_alloc_skb+0xd4/0x140\n port_receive+0x11/0x20 [port]\n";
+    let paste = read(owner);
+    let entry = &paste.tables[0].last().entries[0];
+    assert_eq!((entry.name.as_str(), entry.live_bytes), ("port_receive", Some(3244 * 4096)));
+}
+
+#[test]
+fn rows_of_crash_that_it_could_not_read_are_counted() {
+    let text = "ffff890c47c0ea00     1024     108058    112672   3521    32k  kmalloc-1024\nffff890c47c0ec00      512          ?  \
+                ?      ?    32k  kmalloc-512\n";
+    let paste = read(text);
+    assert_eq!((paste.tables[0].rows, paste.unread_lines), (1, 1), "{paste:?}");
+}
+
+#[test]
+fn sizes_of_slabtop_without_a_unit_are_kibibytes() {
+    let paste = read("   632    632 100%    8.00K    158        4       5056 kmalloc-8k\n");
+    assert_eq!(paste.tables[0].last().entries[0].slab_bytes, Some(5056 << 10), "{paste:?}");
 }

@@ -90,6 +90,16 @@ pub(super) fn attribute(word: &str) -> bool {
     module(word) || word.contains('=')
 }
 
+/// `0x00020`.
+pub(super) fn flags(word: &str) -> bool {
+    word.strip_prefix("0x").is_some_and(|digits| u64::from_str_radix(digits, 16).is_ok())
+}
+
+/// A count, or the dash that stands for none.
+pub(super) fn maybe_count(word: &str) -> bool {
+    word == "-" || count(word)
+}
+
 pub(super) fn any(_: &str) -> bool {
     true
 }

@@ -37,8 +37,13 @@ pub(super) fn is_heading(words: &[&str]) -> bool {
 }
 
 pub(super) fn read(words: &[&str], _: Below) -> Found {
-    let row = words.windows(7).find_map(entry);
-    row.map_or(Found::No, Found::Row)
+    // crash prints `?` for what it cannot find out.
+    let is_damaged = |w: &[&str]| column::address(w[0]) && w.contains(&"?");
+    match words.windows(7).find_map(entry) {
+        Some(row) => Found::Row(row),
+        None if words.windows(7).any(is_damaged) => Found::Damaged,
+        None => Found::No,
+    }
 }
 
 fn entry(row: &[&str]) -> Option<Entry> {

@@ -26,6 +26,7 @@ mod slabinfo1;
 mod slabinfo2;
 mod slabratetop;
 mod slabtop;
+mod spl;
 pub(crate) mod stack;
 mod vmstat;
 
@@ -45,6 +46,8 @@ pub enum Kind {
     Slabinfo1,
     /// `slabtop -o`
     Slabtop,
+    /// `/proc/spl/kmem/slab` of ZFS
+    Spl,
     /// `vmstat -m`
     Vmstat,
     /// crash's `kmem -s`
@@ -84,10 +87,11 @@ pub enum Tells {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 15] = [
+    pub const ALL: [Kind; 16] = [
         Kind::Slabinfo,
         Kind::Slabinfo1,
         Kind::Slabtop,
+        Kind::Spl,
         Kind::Vmstat,
         Kind::Crash,
         Kind::Oom,
@@ -109,6 +113,7 @@ impl Kind {
             Self::Slabinfo => "slabinfo",
             Self::Slabinfo1 => "slabinfo of Linux 2.4",
             Self::Slabtop => "slabtop",
+            Self::Spl => "ZFS's /proc/spl/kmem/slab",
             Self::Vmstat => "vmstat -m",
             Self::Crash => "crash's kmem -s",
             Self::Oom => "the OOM killer's list of unreclaimable slabs",
@@ -131,6 +136,7 @@ impl Kind {
             Self::Slabinfo
             | Self::Slabinfo1
             | Self::Slabtop
+            | Self::Spl
             | Self::Vmstat
             | Self::Crash
             | Self::Oom
@@ -174,11 +180,12 @@ pub(crate) struct RowReader {
 }
 
 /// The readers; those whose rows nothing else looks like come first.
-pub(crate) const READERS: [RowReader; 15] = [
+pub(crate) const READERS: [RowReader; 16] = [
     prometheus::READER,
     allocinfo::READER,
     slabinfo2::READER,
     slabtop::READER,
+    spl::READER,
     mm_slabinfo::READER,
     crash::READER,
     oom::READER,

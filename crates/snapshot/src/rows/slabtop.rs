@@ -36,7 +36,9 @@ pub(super) fn read(words: &[&str], below: Below) -> Found {
     let Some(at) = words.windows(3).position(begins) else { return Found::No };
     let row = &words[at..];
     let is_cut = row.len() < COLUMNS && is_row(row, row.len());
-    match row.get(..COLUMNS).and_then(entry) {
+    // Without a unit nothing follows the name: `240000` may be the half of `240000K`.
+    let is_whole = |row: &&[&str]| !column::count(row[6]) || words.len() == at + COLUMNS;
+    match row.get(..COLUMNS).filter(is_whole).and_then(entry) {
         Some(entry) => Found::Row(entry),
         // The three words alone may be prose.
         None if is_cut && (row.len() > 3 || below == Below::Heading) => Found::Part(None),
@@ -50,7 +52,8 @@ fn is_row(row: &[&str], columns: usize) -> bool {
     let is_column = |(at, word): (usize, &&str)| match at {
         2 => word.strip_suffix('%').and_then(count).is_some(),
         3 => kibibytes(word).is_some(),
-        6 => word.ends_with('K') && size(word).is_some(),
+        // Some versions leave the unit out.
+        6 => column::whole_kibibytes(word) || column::count(word),
         7 => is_cache_name(word),
         _ => count(word).is_some(),
     };
@@ -72,7 +75,10 @@ fn entry(row: &[&str]) -> Option<Entry> {
     let [objects, active] = counts::<2>(row)?;
     let kibibytes = kibibytes(row[3])?;
     let [slabs, per_slab] = counts::<2>(&row[4..])?;
-    let slab_bytes = size(row[6])?;
+    let slab_bytes = match count(row[6]) {
+        Some(kibibytes) => kibibytes.checked_mul(1024)?,
+        None => size(row[6])?,
+    };
     let used_percent = row[2].strip_suffix('%').and_then(count)?;
     let counted = (u128::from(active) * 100).checked_div(objects.into()).unwrap_or(0);
     if counted.abs_diff(used_percent.into()) > USE_PERCENT_MAX.into() {
