@@ -87,7 +87,7 @@ impl Input {
             None => (head, Rest::Stream(Box::new(file))),
         };
         if head.is_empty() {
-            let remedy = "record with `slablab record` or `perf kmem record`";
+            let remedy = "give a recording, or a text with a table of slab memory";
             return Err(Error::bad(path, At::File, "the file is empty", remedy));
         }
         Ok(Input { path: path.into(), head, rest })

@@ -21,6 +21,7 @@ mod event;
 mod import;
 mod input;
 mod kmalloc;
+mod lacking;
 mod live;
 mod meta;
 mod portion;

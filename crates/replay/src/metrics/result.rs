@@ -59,6 +59,9 @@ pub struct TraceFacts {
     pub older_frees: u64,
     /// Lines and records that the import had to skip
     pub skipped: u64,
+    /// What the recording lacks, in sentences
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub lacks: Vec<String>,
     /// Share of the events that the trace could not place
     pub unplaced_share: f64,
 }
@@ -80,6 +83,7 @@ impl TraceFacts {
             implicit_frees: quality.implicit_frees,
             older_frees: quality.older_frees,
             skipped: quality.skipped_total(),
+            lacks: meta.lacks(),
             unplaced_share: 0.0,
         };
         facts.with_share()

@@ -80,6 +80,10 @@ struct TraceInfo {
     #[serde(skip_serializing_if = "Option::is_none")]
     one_in: Option<u32>,
     objects_live_peak: u32,
+    /// What the recording lacks, in sentences
+    lacks: Vec<String>,
+    /// Whether frees were recorded
+    has_lifetimes: bool,
     unplaced_share: f64,
     quality: Quality,
     caches: Vec<RecordedCache>,
@@ -226,6 +230,8 @@ impl TraceInfo {
             probes: meta.probes.clone(),
             one_in: meta.portion.as_ref().map(|portion| portion.one_in),
             objects_live_peak: meta.object_slots,
+            lacks: meta.lacks(),
+            has_lifetimes: meta.lacks_lifetimes().is_none(),
             unplaced_share: meta.unplaced_share(),
             quality: meta.quality.clone(),
             caches,
@@ -241,16 +247,26 @@ impl TraceInfo {
             let lost = counted(lost, "event");
             sentences.push(format!("{least}{lost} were lost before they could be stored."));
         }
+        sentences.extend(self.lacks.iter().cloned());
+        // What is not there cannot be placed, and all else can.
+        if self.lacks.is_empty() || self.unplaced_share > 0.0 {
+            sentences.push(format!(
+                "{:.2} % of the events could not be placed.",
+                self.unplaced_share * 100.0
+            ));
+        }
         sentences.push(format!(
-            "{:.2} % of the events could not be placed.",
-            self.unplaced_share * 100.0
-        ));
-        sentences.push(format!(
-            "The trace has {} in {} from {}; at most {} were alive.",
+            "The trace has {} in {} from {}{}.",
             counted(events, "event"),
             duration(self.duration_ns),
             counted(self.sites as u64, "call site"),
-            counted(self.objects_live_peak.into(), "object")
+            match self.has_lifetimes {
+                true => {
+                    let live = counted(self.objects_live_peak.into(), "object");
+                    format!("; at most {live} were alive")
+                }
+                false => String::new(),
+            }
         ));
         sentences.push(self.origin());
         sentences.extend(self.part());

@@ -23,6 +23,8 @@ pub(crate) struct StatAnswer {
     /// One in this many objects was recorded; the numbers are those of all of them
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) one_in: Option<u32>,
+    /// Whether frees were recorded: where they were not, nothing tells what was not freed
+    pub(crate) frees_recorded: bool,
     /// What to know of the traces
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) remarks: Vec<String>,
@@ -85,9 +87,16 @@ impl StatAnswer {
             frag_percent: totals.frag_percent(),
             sites: counts.sites.into_iter().map(StatLine::new).collect(),
             one_in: None,
+            frees_recorded: true,
             remarks: Vec::new(),
             view,
         }
+    }
+
+    /// Forgets what only frees tell.
+    #[must_use]
+    pub(crate) fn without_frees(self) -> Self {
+        Self { frees_recorded: false, net_bytes: None, ..self }
     }
 
     /// Turns the numbers of a portion of the objects into those of all.
@@ -136,7 +145,7 @@ impl Answer for StatAnswer {
             },
             StatView::Own { file, trace, order } => {
                 let mut sites = self.sites.clone();
-                if *order == SiteOrder::Live {
+                if *order == SiteOrder::Live && self.frees_recorded {
                     sites.sort_by_key(|line| std::cmp::Reverse(line.stat.live_bytes_end));
                 }
                 let fleet = self.fleet.as_ref();
@@ -185,6 +194,9 @@ impl StatAnswer {
         };
         let live: u64 = self.sites.iter().map(|line| line.stat.live_bytes_end).sum();
         sentences.push(match most(|line| line.stat.live_bytes_end) {
+            _ if !self.frees_recorded => {
+                "Frees were not recorded: nothing tells what of it is still there.".to_owned()
+            }
             None => "All of it was freed.".to_owned(),
             Some(line) => format!(
                 "{} of it was not freed, most at {}: {} in {}.",
@@ -213,10 +225,18 @@ impl StatAnswer {
     }
 
     fn table(&self, lines: &[StatLine]) -> Table {
+        let is_known = self.frees_recorded;
         let mut fields = vec![
             field::name("call site", "callsite", |line: &StatLine| &line.stat.callsite),
-            field::bytes("not freed", "live_bytes_end", |line| line.stat.live_bytes_end),
-            field::count("objects", "live_end", |line: &StatLine| line.stat.live_end).where_room(),
+            field::by("not freed", "live_bytes_end", move |line: &StatLine| match is_known {
+                true => Cell::Bytes(line.stat.live_bytes_end),
+                false => Cell::Missing,
+            }),
+            field::by("objects", "live_end", move |line: &StatLine| match is_known {
+                true => Cell::Count(line.stat.live_end),
+                false => Cell::Missing,
+            })
+            .where_room(),
             field::bytes("allocated", "bytes_alloc", |line| line.stat.bytes_alloc),
             field::bytes("requested", "bytes_req", |line: &StatLine| line.stat.bytes_req).on_page(),
             field::count("allocs", "hit", |line| line.stat.hit),

@@ -55,8 +55,11 @@ fn kernel(trace: &TraceFacts) -> String {
     }
 }
 
-/// Says which share of the events could not be placed, and why.
+/// Says what the recording lacks, and which share of the events could not be placed, and why.
 fn placed(trace: &TraceFacts) -> String {
+    if !trace.lacks.is_empty() {
+        return trace.lacks.join(" ");
+    }
     let causes = [
         ("lost", trace.lost),
         ("freed without an event", trace.implicit_frees),

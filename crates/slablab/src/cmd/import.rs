@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use slablab_trace::{
-    Addresses, Format, ImportOptions, Input, RecordedKmalloc, Symbols, TraceReader, TraceWriter,
+    Addresses, Format, ImportOptions, Input, Meta, RecordedKmalloc, Symbols, TraceReader,
+    TraceWriter,
 };
 
 use super::filter::FilterArgs;
@@ -99,11 +100,34 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 
 /// Opens a trace, or the part of it that is asked for; a recording of another tool is read as if it had been imported.
 pub(crate) fn open(path: &Path, filter: &FilterArgs) -> Result<TraceReader> {
+    filter.apply(open_whole(path)?, path)
+}
+
+/// As [`open`], for questions that need the lifetimes of objects: a recording without frees is refused.
+pub(crate) fn open_with_lifetimes(path: &Path, filter: &FilterArgs) -> Result<TraceReader> {
+    let trace = open_whole(path)?;
+    check_lifetimes(path, trace.meta())?;
+    filter.apply(trace, path)
+}
+
+/// Refuses a recording whose frees were not recorded.
+pub(crate) fn check_lifetimes(path: &Path, meta: &Meta) -> Result<()> {
+    match meta.lacks_lifetimes() {
+        Some(lack) => bail!(
+            "{}: {lack} Record all events of kmem (slablab record, perf kmem record); what was allocated, `slablab stat` \
+             shows",
+            path.display()
+        ),
+        None => Ok(()),
+    }
+}
+
+fn open_whole(path: &Path) -> Result<TraceReader> {
     let mut progress = Progress::default();
     let trace = slablab_trace::open(path, &mut |step| progress.step(step))?;
     drop(progress);
     tell_guesses(path, &trace);
-    filter.apply(trace, path)
+    Ok(trace)
 }
 
 /// Says what of the recorded kernel a model has to guess.

@@ -31,12 +31,12 @@ pub(crate) struct QuestionArgs {
 impl QuestionArgs {
     /// Opens the trace.
     pub(crate) fn open(&self) -> Result<TraceReader> {
-        import::open(&self.trace, &self.filter)
+        import::open_with_lifetimes(&self.trace, &self.filter)
     }
 
     /// Opens the trace, and those that `many` names.
     pub(crate) fn open_with<'a>(&'a self, many: &'a ManyArgs) -> Result<Traces<'a>> {
-        Traces::open(&self.trace, many, &self.filter)
+        Traces::open_with_lifetimes(&self.trace, many, &self.filter)
     }
 
     /// Refuses outputs that cannot be written, or that would replace one of `traces`: `more` are outputs beside those that

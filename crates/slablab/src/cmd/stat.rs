@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// Give the numbers of another tool, to the last digit, as it prints them: perf
     #[arg(long, value_enum, value_name = "TOOL", hide_possible_values = true)]
     compat: Option<Compat>,
-    /// Sort by these keys, the first one first: live (what was not freed), waste, frag, hit, bytes, pingpong, callsite
+    /// Sort by these keys, the first one first: live or growth (what was not freed), waste, frag, hit, bytes, pingpong, callsite
     /// [default: live; of --compat frag,hit,bytes]
     #[arg(
         short,
@@ -63,7 +63,8 @@ enum Compat {
 /// What to sort by; each key descends, as in perf.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 enum SortKey {
-    /// Bytes that were not freed
+    /// Bytes that were not freed, by which they grew while it was recorded
+    #[value(alias = "growth")]
     Live,
     /// Bytes allocated and not requested
     Waste,
@@ -155,10 +156,19 @@ fn of_traces(args: &Args) -> Result<StatAnswer> {
     let view = StatView::Own { file: traces.name(), trace: Box::new(facts), order };
     let remarks = traces.remarks();
     let stat = StatAnswer { fleet, remarks, ..StatAnswer::new(counts, view) };
-    Ok(match portion {
+    let stat = match portion {
         Some(portion) if !args.raw_ip => stat.of_all(portion),
         _ => stat,
-    })
+    };
+    let lacks = |trace: &TraceReader| trace.meta().lacks_lifetimes().is_some();
+    let is_lacking = traces.one().is_some_and(lacks)
+        || traces.several().iter().any(|input| input.lack.is_some());
+    if is_lacking && args.sort.contains(&SortKey::Live) {
+        bail!(
+            "--sort live: frees were not recorded, and nothing tells what is alive; sort by bytes or waste"
+        );
+    }
+    Ok(if is_lacking { stat.without_frees() } else { stat })
 }
 
 /// Counts as perf does.

@@ -115,7 +115,7 @@ impl Recording {
         });
         let drains = drains.collect::<Result<_, _>>()?;
         let mut meta = Meta {
-            recorder: "slablab record".into(),
+            recorder: OWN_RECORDER.into(),
             recorder_version: env!("CARGO_PKG_VERSION").into(),
             source: "tracefs".into(),
             command: options.command.clone(),

@@ -52,7 +52,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     check_outputs(&args.many.all(&args.trace), args.answer.outputs())?;
-    let traces = Traces::open(&args.trace, &args.many, &args.filter)?;
+    let traces = Traces::open_with_lifetimes(&args.trace, &args.many, &args.filter)?;
     let (usual, recorded) = usual(&traces.kernels());
     let allocators = match &args.allocators[..] {
         [] => usual,

@@ -30,6 +30,8 @@ pub(crate) struct Input {
     pub(crate) page_bytes: u64,
     /// One in this many pages was recorded, where not all were
     pub(crate) one_in: Option<u32>,
+    /// Why no lifetime is known, where frees were not recorded
+    pub(crate) lack: Option<String>,
 }
 
 impl Input {
@@ -248,6 +250,7 @@ fn look_into(path: &Path, damaged: Damaged) -> Result<Input> {
         release: meta.kernel_release.clone(),
         page_bytes: page_bytes(meta),
         one_in: meta.portion.as_ref().map(|portion| portion.one_in),
+        lack: meta.lacks_lifetimes(),
         path: path.to_owned(),
     })
 }

@@ -64,6 +64,34 @@ impl<'a> Traces<'a> {
         Ok(Self { named: several.paths, resume: several.resume, remarks, source })
     }
 
+    /// As [`Traces::open`], for questions that need the lifetimes of objects.
+    ///
+    /// # Errors
+    ///
+    /// As there, and if frees were not recorded.
+    pub(crate) fn open_with_lifetimes(
+        first: &'a Path,
+        many: &'a ManyArgs,
+        filter: &FilterArgs,
+    ) -> Result<Traces<'a>> {
+        if many.with(first)?.is_none() {
+            let source = Source::One(Box::new(import::open_with_lifetimes(first, filter)?));
+            return Ok(Self { named: vec![first], resume: None, remarks: Vec::new(), source });
+        }
+        let traces = Self::open(first, many, filter)?;
+        match &traces.source {
+            Source::One(trace) => import::check_lifetimes(trace.path(), trace.meta())?,
+            Source::Several(found) => {
+                if let Some((input, lack)) =
+                    found.iter().find_map(|input| Some((input, input.lack.as_ref()?)))
+                {
+                    bail!("{}: {lack} Leave it out", input.path.display());
+                }
+            }
+        }
+        Ok(traces)
+    }
+
     /// Returns their names as they were given.
     pub(crate) fn name(&self) -> String {
         let names: Vec<_> = self.named.iter().map(|path| path.display().to_string()).collect();
