@@ -11,7 +11,7 @@
 //! A number that a table does not have is `None`, never 0. A row that is read is whole. What looked like a row and was
 //! not read is counted, with the number of its line. Nothing here knows a file or a clock: the caller gives lines.
 //!
-//! Modules, lower ones first: `entry`; `line`, `stamp`; `known`; `rows`, `cut`; `moments`; `paste`, `reader`; `holders`, `growth`.
+//! Modules, lower ones first: `entry`; `line`, `stamp`; `known`; `rows`, `cut`; `moments`; `series`; `paste`, `reader`; `holders`, `growth`.
 #![forbid(unsafe_code)]
 
 mod cut;
@@ -24,6 +24,7 @@ mod moments;
 mod paste;
 mod reader;
 mod rows;
+mod series;
 mod stamp;
 
 pub use entry::{Entry, Machine, Moment};
@@ -33,4 +34,5 @@ pub use known::{KnownCache, Reclaim, known};
 pub use paste::{Paste, Table, Unread};
 pub use reader::Reader;
 pub use rows::{Kind, Tells};
-pub use stamp::{Stamp, parse_seconds};
+pub use series::{framed, thinned, whole_bytes};
+pub use stamp::{Stamp, iso_time, parse_seconds};

@@ -151,6 +151,23 @@ fn days(year: i64, month: i64, day: i64) -> Option<f64> {
     Some((365 * y + leap_days + (153 * m + 2) / 5 + day - 1 - 719_468) as f64)
 }
 
+/// Writes seconds since 1970 as `2026-03-03T04:00:01Z`.
+#[must_use]
+pub fn iso_time(seconds: u64) -> String {
+    let (day, time) = ((seconds / 86_400).cast_signed(), seconds % 86_400);
+    // As in `days`: years begin in March.
+    let from_march = day + 719_468;
+    let era = from_march.div_euclid(146_097);
+    let of_era = from_march.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let m = (5 * of_year + 2) / 153;
+    let (date, month) = (of_year - (153 * m + 2) / 5 + 1, if m < 10 { m + 3 } else { m - 9 });
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hours, minutes, seconds) = (time / 3600, time / 60 % 60, time % 60);
+    format!("{year:04}-{month:02}-{date:02}T{hours:02}:{minutes:02}:{seconds:02}Z")
+}
+
 /// Reads a time between moments: `60`, `60s`, `5m`, `1h`, `1d`.
 ///
 /// # Errors
@@ -202,6 +219,15 @@ mod tests {
             ["dentry 1 2", "", "May the 4th", "2026-13-01 00:00:00", "1", "10:00", "[abc] x"]
         {
             assert_eq!(seconds(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn times_are_written_as_they_are_read() {
+        assert_eq!(iso_time(1_772_510_401), "2026-03-03T04:00:01Z");
+        for time in (0..4_000_000_000).step_by(86_399 * 97) {
+            let written = iso_time(time);
+            assert_eq!(seconds(&written), Some((Clock::Date, time as f64)), "{written}");
         }
     }
 

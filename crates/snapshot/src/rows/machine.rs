@@ -48,7 +48,8 @@ fn in_pages(machine: &mut Machine, name: &str, pages: &str) {
 
 /// Takes `node_memory_Slab_bytes 7.7e+08`.
 fn exported(machine: &mut Machine, word: &str, value: &str) {
-    let name = word.strip_prefix("node_memory_").and_then(|name| name.strip_suffix("_bytes"));
+    let word = word.strip_prefix("slablab_").or_else(|| word.strip_prefix("node_")).unwrap_or("");
+    let name = word.strip_prefix("memory_").and_then(|name| name.strip_suffix("_bytes"));
     let Some(field) = name.and_then(|name| field(machine, name)) else { return };
     let value = value.parse::<f64>().ok().filter(|value| (0.0..1e18).contains(value));
     *field = value.map(|value| value as u64);

@@ -11,6 +11,7 @@
 
 mod alloc_traces;
 mod allocinfo;
+mod cgroup;
 mod column;
 mod crash;
 mod found;
@@ -72,6 +73,8 @@ pub enum Kind {
     PerfKmem,
     /// `/sys/kernel/debug/page_owner`
     PageOwner,
+    /// Slabs of memory cgroups, as `slablab watch` writes them
+    Cgroup,
 }
 
 /// What the numbers of a table are.
@@ -87,7 +90,7 @@ pub enum Tells {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 16] = [
+    pub const ALL: [Kind; 17] = [
         Kind::Slabinfo,
         Kind::Slabinfo1,
         Kind::Slabtop,
@@ -104,6 +107,7 @@ impl Kind {
         Kind::Slabratetop,
         Kind::PerfKmem,
         Kind::PageOwner,
+        Kind::Cgroup,
     ];
 
     /// Returns what it is called.
@@ -126,6 +130,7 @@ impl Kind {
             Self::Slabratetop => "slabratetop",
             Self::PerfKmem => "perf kmem",
             Self::PageOwner => "page_owner",
+            Self::Cgroup => "memory cgroups",
         }
     }
 
@@ -146,7 +151,8 @@ impl Kind {
             | Self::AllocTraces
             | Self::Kmemleak
             | Self::Memleak
-            | Self::PageOwner => Tells::Live,
+            | Self::PageOwner
+            | Self::Cgroup => Tells::Live,
             Self::Slabratetop | Self::PerfKmem => Tells::Flow,
         }
     }
@@ -180,7 +186,7 @@ pub(crate) struct RowReader {
 }
 
 /// The readers; those whose rows nothing else looks like come first.
-pub(crate) const READERS: [RowReader; 16] = [
+pub(crate) const READERS: [RowReader; 17] = [
     prometheus::READER,
     allocinfo::READER,
     slabinfo2::READER,
@@ -193,6 +199,7 @@ pub(crate) const READERS: [RowReader; 16] = [
     kmemleak::READER,
     alloc_traces::READER,
     page_owner::READER,
+    cgroup::READER,
     perf_kmem::READER,
     vmstat::READER,
     slabratetop::READER,

@@ -8,17 +8,22 @@ pub(super) const READER: RowReader =
     RowReader { ends_anywhere: true, ..RowReader::new(Kind::Prometheus, read) };
 
 pub(super) fn read(words: &[&str], _: Below) -> Found {
-    let Some(at) =
-        words.iter().position(|word| word.starts_with("node_slabinfo_") && word.contains("{"))
+    let Some(at) = words.iter().position(|word| slabinfo(word).is_some() && word.contains('{'))
     else {
         return Found::No;
     };
     number(&words[at..]).map_or(Found::Damaged, Found::Row)
 }
 
+/// Returns a metric of slabinfo without what precedes it, by node_exporter or by `slablab watch --exporter`.
+fn slabinfo(metric: &str) -> Option<&str> {
+    let metric = metric.strip_prefix("slablab_").or_else(|| metric.strip_prefix("node_"))?;
+    metric.strip_prefix("slabinfo_")
+}
+
 fn number(words: &[&str]) -> Option<Entry> {
     let (metric, value) = (words[0], words.get(1)?);
-    let (metric, labels) = metric.strip_prefix("node_slabinfo_")?.split_once('{')?;
+    let (metric, labels) = slabinfo(metric)?.split_once('{')?;
     let name = labels.split_once("slab=\"")?.1.split('"').next()?;
     let value: f64 = value.parse().ok()?;
     let value = Some(value).filter(|value| (0.0..1e18).contains(value))? as u64;

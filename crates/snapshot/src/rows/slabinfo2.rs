@@ -61,11 +61,23 @@ pub(super) fn read(words: &[&str], _: Below) -> Found {
         }
         [a, b, c, "slabdata", rest @ ..] if counts::<3>(&[a, b, c]).is_some() => {
             match counts::<3>(rest) {
-                Some([_, slabs, _]) => Found::Row(row.with_slabs(slabs)),
+                Some([_, slabs, _]) => {
+                    let reclaimable = reclaimable(rest.get(3..).unwrap_or_default());
+                    Found::Row(Entry { reclaimable, ..row.with_slabs(slabs) })
+                }
                 None => Found::Damaged,
             }
         }
         _ => Found::Damaged,
+    }
+}
+
+/// Reads what `slablab watch` puts behind a row: whether the kernel counts the cache as reclaimable.
+fn reclaimable(behind: &[&str]) -> Option<bool> {
+    match behind {
+        ["reclaimable"] => Some(true),
+        ["kept"] => Some(false),
+        _ => None,
     }
 }
 
