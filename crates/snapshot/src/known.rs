@@ -70,7 +70,13 @@ const fn kept(name: &'static str, source: &'static str, about: &'static str) -> 
 }
 
 /// The caches that reports name most.
-const KNOWN: [KnownCache; 64] = [
+const KNOWN: [KnownCache; 65] = [
+    kept(
+        "alloc_slab_obj_exts",
+        "mm/slub.c",
+        "vectors by which objects of other caches are charged to memory cgroups; they go with the slabs of those caches, also when \
+         such a slab is given back",
+    ),
     back(
         "dentry",
         "fs/dcache.c",

@@ -11,10 +11,12 @@
 //! A number that a table does not have is `None`, never 0. A row that is read is whole. What looked like a row and was
 //! not read is counted, with the number of its line. Nothing here knows a file or a clock: the caller gives lines.
 //!
-//! Modules, lower ones first: `entry`; `line`, `stamp`; `known`; `rows`, `cut`; `moments`; `series`; `paste`, `reader`; `holders`, `growth`.
+//! Modules, lower ones first: `entry`; `edge`, `line`, `stamp`, `series`; `known`; `rows`; `cut`; `paste`; `moments`; `reader`;
+//! `holders`, `growth`.
 #![forbid(unsafe_code)]
 
 mod cut;
+mod edge;
 mod entry;
 mod growth;
 mod holders;

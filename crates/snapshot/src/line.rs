@@ -129,15 +129,22 @@ fn scaled(word: &str, thousand: u64) -> Option<u64> {
 
 /// Returns whether a word can be the name of a cache: it has a letter, and nothing that names never have.
 pub(crate) fn is_cache_name(word: &str) -> bool {
-    const STRANGE: [char; 7] = ['"', '<', '>', ';', '=', '{', '}'];
+    const LENGTH_MAX: usize = 128;
+    const STRANGE: &[u8] = b"\"<>;={}";
     // Words between the numbers of slabinfo.
     const PARTS: [&str; 4] = ["tunables", "slabdata", "globalstat", "cpustat"];
-    word.len() <= 128
-        && word.chars().any(char::is_alphanumeric)
-        && !word.contains(STRANGE)
-        && count(word).is_none()
+    let (mut has_letter_or_digit, mut has_other_than_digit) = (false, false);
+    for byte in word.bytes() {
+        if !byte.is_ascii_graphic() || STRANGE.contains(&byte) {
+            return false;
+        }
+        has_letter_or_digit |= byte.is_ascii_alphanumeric();
+        has_other_than_digit |= !byte.is_ascii_digit();
+    }
+    has_letter_or_digit
+        && has_other_than_digit
+        && word.len() <= LENGTH_MAX
         && !PARTS.contains(&word)
-        && word.chars().all(|c| c.is_ascii_graphic())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! names again what was named before, and else the same one, so that a sorted list, whose heading lies anywhere, stays whole.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::entry::{Entry, Moment};
 use crate::paste::{Table, keep_rising_times};
@@ -28,7 +29,8 @@ pub(crate) struct Growing {
 struct GrowingMoment {
     stamp: Option<Stamp>,
     entries: Vec<Entry>,
-    places: HashMap<(String, String, Vec<String>), usize>,
+    /// Where the entries are, by a number that is made of their keys, or the next free one
+    places: HashMap<u64, usize>,
     /// It began at a heading or a time, and may be the rest of the moment before
     is_tentative: bool,
     /// It names something that the moment before names
@@ -59,10 +61,8 @@ impl Again {
 
 impl Growing {
     pub(crate) fn add(&mut self, kind: Kind, entry: Entry, stamp: Option<Stamp>) {
-        let (name, place, stack) = entry.key();
-        let key = (name.to_owned(), place.to_owned(), stack.to_vec());
         let begins = self.moments.last().is_none_or(|moment| {
-            let again = moment.places.get(&key).map(|&at| &moment.entries[at]);
+            let again = moment.place(&entry).ok().map(|at| &moment.entries[at]);
             match (again, Again::of(kind)) {
                 _ if self.at_boundary => !moment.entries.is_empty(),
                 (None, _) | (Some(_), Again::More) => false,
@@ -78,12 +78,12 @@ impl Growing {
         self.at_boundary = false;
         self.rows += 1;
         let repeats = match &self.moments[..] {
-            [.., before, _] => before.places.contains_key(&key),
+            [.., before, _] => before.place(&entry).is_ok(),
             _ => false,
         };
         let moment = self.moments.last_mut().expect("one was begun");
         moment.repeats |= repeats;
-        moment.take(kind, key, entry);
+        moment.take(kind, entry);
     }
 
     /// Puts a moment that names nothing again to the one before.
@@ -95,12 +95,7 @@ impl Growing {
         }
         let rest = self.moments.pop().expect("two at least");
         let before = self.moments.last_mut().expect("two at least");
-        for entry in rest.entries {
-            let (name, place, stack) = entry.key();
-            let key = (name.to_owned(), place.to_owned(), stack.to_vec());
-            before.places.insert(key, before.entries.len());
-            before.entries.push(entry);
-        }
+        rest.entries.into_iter().for_each(|entry| before.push(entry));
     }
 
     pub(crate) fn finish(mut self, kind: Kind) -> Option<Table> {
@@ -126,10 +121,30 @@ impl Growing {
 }
 
 impl GrowingMoment {
-    fn take(&mut self, kind: Kind, key: (String, String, Vec<String>), entry: Entry) {
-        let Some(&at) = self.places.get(&key) else {
-            self.places.insert(key, self.entries.len());
-            self.entries.push(entry);
+    /// Returns where an entry of this key is, or else the number under which it may be put.
+    fn place(&self, entry: &Entry) -> Result<usize, u64> {
+        let mut hasher = DefaultHasher::new();
+        entry.key().hash(&mut hasher);
+        let mut number = hasher.finish();
+        while let Some(&at) = self.places.get(&number) {
+            if self.entries[at].key() == entry.key() {
+                return Ok(at);
+            }
+            number = number.wrapping_add(1);
+        }
+        Err(number)
+    }
+
+    fn push(&mut self, entry: Entry) {
+        if let Err(number) = self.place(&entry) {
+            self.places.insert(number, self.entries.len());
+        }
+        self.entries.push(entry);
+    }
+
+    fn take(&mut self, kind: Kind, entry: Entry) {
+        let Ok(at) = self.place(&entry) else {
+            self.push(entry);
             return;
         };
         let known = &mut self.entries[at];

@@ -1,15 +1,10 @@
 //! The tables of a text, or of several.
 
-use std::io::{self, BufRead, Read};
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::entry::{Machine, Moment};
-use crate::line::LINE_BYTES_MAX;
-use crate::reader::Reader;
 use crate::rows::Kind;
-use crate::series;
 
 /// Lines that are quoted as unread.
 pub(crate) const UNREAD_MAX: usize = 8;
@@ -66,37 +61,6 @@ impl Table {
 }
 
 impl Paste {
-    /// Reads all lines of a text.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read.
-    pub fn read(mut text: impl BufRead) -> io::Result<Self> {
-        let mut reader = Reader::of(&String::from_utf8_lossy(text.fill_buf()?));
-        let mut bytes = Vec::new();
-        let mut is_series = false;
-        loop {
-            bytes.clear();
-            let line = text.by_ref().take(LINE_BYTES_MAX as u64);
-            if { line }.read_until(b'\n', &mut bytes)? == 0 {
-                return Ok(reader.finish());
-            }
-            match series::head(&bytes) {
-                Some((length, sum, _)) => {
-                    is_series = true;
-                    if !moment(&mut text, length, sum, &mut reader)? {
-                        let paste = reader.finish();
-                        return Ok(Self { is_torn: true, ..paste });
-                    }
-                }
-                None if is_series || series::is_cut_head(&bytes) => {
-                    return Ok(Self { is_torn: true, ..reader.finish() });
-                }
-                None => reader.line(&String::from_utf8_lossy(&bytes)),
-            }
-        }
-    }
-
     /// Puts several texts together, each with the time of its file, in their order.
     #[must_use]
     pub fn joined(texts: Vec<(Paste, Option<f64>)>) -> Paste {
@@ -125,22 +89,6 @@ impl Paste {
         all.tables.iter_mut().for_each(|table| keep_rising_times(&mut table.moments));
         all
     }
-}
-
-/// Reads a moment of a series of so many bytes; returns whether it is whole.
-fn moment(
-    text: &mut impl BufRead,
-    length: usize,
-    sum: u32,
-    reader: &mut Reader,
-) -> io::Result<bool> {
-    let mut bytes = Vec::new();
-    text.by_ref().take(length as u64).read_to_end(&mut bytes)?;
-    let is_whole = bytes.len() == length && crc32fast::hash(&bytes) == sum;
-    if is_whole {
-        String::from_utf8_lossy(&bytes).lines().for_each(|line| reader.line(line));
-    }
-    Ok(is_whole)
 }
 
 /// Forgets the times of moments that do not follow each other.

@@ -8,13 +8,16 @@
 //! The numbers of a row are taken all or not at all. Memory grows with the rows that are read, and not with the text.
 
 use std::collections::BTreeMap;
+use std::io::{self, BufRead, Read};
 
-use crate::cut::{Alone, Columns, Cut, Edge, Joined};
+use crate::cut::{Alone, Cut, Joined};
+use crate::edge::{Columns, Edge};
 use crate::entry::{Entry, Machine};
-use crate::line::cleaned;
+use crate::line::{LINE_BYTES_MAX, cleaned};
 use crate::moments::Growing;
 use crate::paste::{Paste, UNREAD_MAX, Unread};
 use crate::rows::{Below, Found, Kind, READERS, machine, stack};
+use crate::series;
 use crate::stamp::{self, Stamp};
 
 /// A heading ends after this many lines without a row.
@@ -25,6 +28,55 @@ const WEAK_ROWS_MIN: usize = 3;
 const COLUMNS_COUNTED: usize = 3;
 /// Characters of an unread line that are quoted.
 const QUOTED_CHARS: usize = 60;
+
+impl Paste {
+    /// Reads all lines of a text.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn read(mut text: impl BufRead) -> io::Result<Self> {
+        let mut reader = Reader::of(&String::from_utf8_lossy(text.fill_buf()?));
+        let mut bytes = Vec::new();
+        let mut is_series = false;
+        loop {
+            bytes.clear();
+            let line = text.by_ref().take(LINE_BYTES_MAX as u64);
+            if { line }.read_until(b'\n', &mut bytes)? == 0 {
+                return Ok(reader.finish());
+            }
+            match series::head(&bytes) {
+                Some((length, sum, _)) => {
+                    is_series = true;
+                    if !moment(&mut text, length, sum, &mut reader)? {
+                        let paste = reader.finish();
+                        return Ok(Self { is_torn: true, ..paste });
+                    }
+                }
+                None if is_series || series::is_cut_head(&bytes) => {
+                    return Ok(Self { is_torn: true, ..reader.finish() });
+                }
+                None => reader.line(&String::from_utf8_lossy(&bytes)),
+            }
+        }
+    }
+}
+
+/// Reads a moment of a series of so many bytes; returns whether it is whole.
+fn moment(
+    text: &mut impl BufRead,
+    length: usize,
+    sum: u32,
+    reader: &mut Reader,
+) -> io::Result<bool> {
+    let mut bytes = Vec::new();
+    text.by_ref().take(length as u64).read_to_end(&mut bytes)?;
+    let is_whole = bytes.len() == length && crc32fast::hash(&bytes) == sum;
+    if is_whole {
+        String::from_utf8_lossy(&bytes).lines().for_each(|line| reader.line(line));
+    }
+    Ok(is_whole)
+}
 
 /// Reads a text line by line.
 #[derive(Debug, Default)]
@@ -286,7 +338,6 @@ impl Reader {
         }
         if is_time {
             self.tables.values_mut().for_each(|table| table.at_boundary = true);
-            return;
         }
         let Some((_, lines)) = &mut self.below else { return };
         *lines += 1;

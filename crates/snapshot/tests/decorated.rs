@@ -398,3 +398,13 @@ fn sizes_of_slabtop_without_a_unit_are_kibibytes() {
     let paste = read("   632    632 100%    8.00K    158        4       5056 kmalloc-8k\n");
     assert_eq!(paste.tables[0].last().entries[0].slab_bytes, Some(5056 << 10), "{paste:?}");
 }
+
+#[test]
+fn a_log_that_goes_on_behind_a_list_has_no_lines_that_look_like_rows() {
+    let list = SAMPLES.iter().find(|sample| sample.kind == Kind::Oom).unwrap();
+    let log: String = (0..500)
+        .map(|at| format!("[ 4412.{at:06}] systemd[1]: Session {at} of root, pid {at} took {at} ms, 12 34 56 {at}\n"))
+        .collect();
+    let paste = read(&format!("{log}{}{}{log}", list.heading, list.rows));
+    assert_eq!((paste.tables[0].rows, paste.unread_lines), (2, 0), "{:?}", paste.unread);
+}

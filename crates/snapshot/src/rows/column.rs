@@ -1,7 +1,7 @@
 //! Kinds of words in a row, by which the begin of a row that was cut is known.
 
 use super::RowReader;
-use crate::cut::Edge;
+use crate::edge::Edge;
 use crate::line::{self, is_cache_name};
 
 /// Returns whether a word can stand in a column.
