@@ -10,7 +10,7 @@
 //! To add an experiment, write one file in `experiments/` with a struct that implements [`Experiment`], and
 //! add one line in [`experiments`].
 //!
-//! The modules, lower ones first, are `error`, `request`, `parameter`, `environment`; `plan`, `journal`, `samples`;
+//! The modules, lower ones first, are `error`, `request`, `parameter`, `environment`; `plan`, `journal`, `measured`, `samples`;
 //! `outcome`, `differences`, `compare`; `experiment`, `guest`, `settings`, `experiments`; `planning`, `run`, `sweep`,
 //! `merge`.
 //!
@@ -28,6 +28,7 @@ mod experiment;
 mod experiments;
 pub mod guest;
 mod journal;
+mod measured;
 mod merge;
 mod outcome;
 mod parameter;
@@ -47,6 +48,7 @@ pub use error::{Error, Result};
 pub use experiment::{About, Experiment, Finding, Fixture, Observation, Setup};
 pub use experiments::{CommandVariant, Preset, experiments, find, preset, presets};
 pub use journal::{Journal, Part, Row};
+pub use measured::{Measured, Sample, Side, Sides, Values, measured, sides};
 pub use merge::{Holes, Merged, ShardRows, merge};
 pub use outcome::Outcome;
 pub use parameter::{Kind, Parameter};
@@ -54,5 +56,5 @@ pub use plan::{Cell, Plan};
 pub use planning::{parameters_of, plan};
 pub use request::{Design, Engine, Metric, Nature, Request, Scale};
 pub use run::{Stage, begin, result_files, run};
-pub use samples::{Pair, read_csv};
+pub use samples::{CsvText, Pair};
 pub use sweep::{Shard, ShardRun, Sweep};

@@ -2,13 +2,15 @@
 //!
 //! # How it works
 //! The first row names the columns; lines that start with `#` are comments. Each column is a variant, each
-//! row a pair of runs. Columns may differ in length: their ends may be empty.
+//! row a pair of runs. Columns may differ in length: their ends may be empty. A column that counts is none of values.
 
-use std::path::Path;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use slablab_report::Group;
 
 use crate::error::{Error, Result};
+use crate::measured::{self, Measured};
 
 /// Two samples from one file.
 #[derive(Debug, Clone)]
@@ -17,50 +19,98 @@ pub struct Pair {
     pub baseline: Group,
     /// The candidate
     pub candidate: Group,
+    /// Whether a further column counts the rows, so that the values of a row belong together
+    pub is_counted: bool,
 }
 
-/// Reads two columns of `path` (`-` is standard input): the named ones, or else the first two with
-/// numbers.
-///
-/// # Errors
-///
-/// If the file cannot be read, has no such columns, or a cell in them is not a number.
-pub fn read_csv(path: &Path, columns: Option<(&str, &str)>) -> Result<Pair> {
-    let unreadable = Error::unreadable(path);
-    let file: Box<dyn std::io::Read> = match path == Path::new("-") {
-        true => Box::new(std::io::stdin()),
-        false => Box::new(std::fs::File::open(path).map_err(Error::io(path, "read the columns"))?),
-    };
-    let mut reader = csv::ReaderBuilder::new()
-        .comment(Some(b'#'))
-        .trim(csv::Trim::All)
-        .flexible(true)
-        .from_reader(file);
-    let head = reader.headers().map_err(|e| unreadable(e.to_string()))?.clone();
-    if head.iter().all(str::is_empty) {
-        return Err(unreadable(
-            "is empty; the first row names the columns, the rest are numbers".to_owned(),
-        ));
+/// The text of a file with columns.
+#[derive(Debug)]
+pub struct CsvText {
+    path: PathBuf,
+    text: String,
+}
+
+impl CsvText {
+    /// Reads `path`; `-` is standard input.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn read(path: &Path) -> Result<Self> {
+        let io = |cause| Error::io(path, "read the columns")(cause);
+        let bytes = match path == Path::new("-") {
+            true => {
+                let mut bytes = Vec::new();
+                std::io::stdin().read_to_end(&mut bytes).map_err(io)?;
+                bytes
+            }
+            false => std::fs::read(path).map_err(io)?,
+        };
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Self { path: path.to_owned(), text })
     }
-    if let Some(number) = head.iter().find(|name| name.parse::<f64>().is_ok()) {
-        return Err(unreadable(format!(
-            "line 1 should name the columns, but has the number {number}; put a line such as \
-             'baseline,candidate' before it"
-        )));
+
+    /// Returns whether a column names the variants, and others are metrics.
+    #[must_use]
+    pub fn has_variants(&self) -> bool {
+        measured::is_long(&self.text)
     }
-    let records: Vec<csv::StringRecord> = reader
-        .records()
-        .collect::<std::result::Result<_, _>>()
-        .map_err(|e| unreadable(e.to_string()))?;
-    check_separator(&head).map_err(&unreadable)?;
-    check_cells(&head, &records).map_err(&unreadable)?;
-    let find = |name: &str| find_column(&head, name).map_err(&unreadable);
-    let (first, second) = match columns {
-        Some((first, second)) => (find(first)?, find(second)?),
-        None => two_columns(&head, &records).map_err(&unreadable)?,
-    };
-    let group = |at: usize| column(&head, &records, at).map_err(&unreadable);
-    Ok(Pair { baseline: group(first)?, candidate: group(second)? })
+
+    /// Returns the variants and their metrics.
+    ///
+    /// # Errors
+    ///
+    /// If there are none.
+    pub fn measured(&self) -> Result<Measured> {
+        measured::of_text(&self.text).map_err(Error::unreadable(&self.path))
+    }
+
+    /// Returns two columns: those named, or else the first two with values.
+    ///
+    /// # Errors
+    ///
+    /// If there are no such columns, or a cell in them is not a number.
+    pub fn pair(&self, columns: Option<(&str, &str)>) -> Result<Pair> {
+        let unreadable = Error::unreadable(&self.path);
+        let mut reader = csv::ReaderBuilder::new()
+            .comment(Some(b'#'))
+            .trim(csv::Trim::All)
+            .flexible(true)
+            .from_reader(self.text.as_bytes());
+        let head = reader.headers().map_err(|e| unreadable(e.to_string()))?.clone();
+        if head.iter().all(str::is_empty) {
+            return Err(unreadable(
+                "is empty; the first row names the columns, the rest are numbers".to_owned(),
+            ));
+        }
+        if let Some(number) = head.iter().find(|name| name.parse::<f64>().is_ok()) {
+            return Err(unreadable(format!(
+                "line 1 should name the columns, but has the number {number}; put a line such as \
+                 'baseline,candidate' before it"
+            )));
+        }
+        let records: Vec<csv::StringRecord> = reader
+            .records()
+            .collect::<std::result::Result<_, _>>()
+            .map_err(|e| unreadable(e.to_string()))?;
+        check_separator(&head).map_err(&unreadable)?;
+        check_cells(&head, &records).map_err(&unreadable)?;
+        let find = |name: &str| find_column(&head, name).map_err(&unreadable);
+        let (first, second) = match columns {
+            Some((first, second)) => (find(first)?, find(second)?),
+            None => two_columns(&head, &records).map_err(&unreadable)?,
+        };
+        let group = |at: usize| column(&head, &records, at).map_err(&unreadable);
+        let is_counted = (0..head.len()).any(|at| counts(&head, &records, at));
+        Ok(Pair { baseline: group(first)?, candidate: group(second)?, is_counted })
+    }
+}
+
+/// Returns whether a column counts, or says what was measured, and has no values.
+fn counts(head: &csv::StringRecord, records: &[csv::StringRecord], at: usize) -> bool {
+    let cells: Vec<&str> =
+        records.iter().map(|record| record.get(at).unwrap_or_default()).collect();
+    measured::is_no_value(&head[at], &cells)
 }
 
 /// Returns the column of this name, with or without its unit: answers call `kmalloc (s)` `kmalloc`.
@@ -98,25 +148,34 @@ impl Pair {
     }
 }
 
-/// Returns the first two columns whose first cell is a number; two columns in all are taken as they are.
+/// Returns the first two columns whose first cell is a number, and which do not count; of two columns in all both.
 fn two_columns(
     head: &csv::StringRecord,
     records: &[csv::StringRecord],
 ) -> std::result::Result<(usize, usize), String> {
-    if head.len() == 2 {
-        return Ok((0, 1));
-    }
     let is_number = |at: &usize| {
         records.first().and_then(|r| r.get(*at)).is_some_and(|cell| cell.parse::<f64>().is_ok())
     };
-    let mut numbers = (0..head.len()).filter(is_number);
-    match (numbers.next(), numbers.next()) {
-        (Some(first), Some(second)) => Ok((first, second)),
-        _ => Err(format!(
-            "needs two columns of numbers; its columns are: {}",
-            head.iter().collect::<Vec<_>>().join(", ")
-        )),
+    let has_values = |at: &usize| !counts(head, records, *at);
+    let all = || head.iter().collect::<Vec<_>>().join(", ");
+    let mut columns: Vec<usize> = (0..head.len()).filter(has_values).collect();
+    if head.len() > 2 {
+        columns.retain(is_number);
     }
+    let [first, second, ..] = columns[..] else {
+        return Err(format!("needs two columns of numbers; its columns are: {}", all()));
+    };
+    let are_metrics = [first, second].iter().all(|at| measured::is_called_like_metric(&head[*at]));
+    if are_metrics {
+        return Err(format!(
+            "{} and {} are two metrics of one variant; compare the file with another one (slablab lab compare A B), or name \
+             the columns (--columns); it has: {}",
+            &head[first],
+            &head[second],
+            all()
+        ));
+    }
+    Ok((first, second))
 }
 
 /// Refuses a file in which a spreadsheet has put another character than a comma between the columns.

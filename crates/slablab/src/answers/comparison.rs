@@ -10,10 +10,13 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_lab::{
-    ComparedResults, Environment, Finding, Metric, MetricComparisons, Outcome, Pair, Row, find,
+    ComparedResults, Environment, Finding, Metric, MetricComparisons, Outcome, Pair, Row, Side,
+    Sides, find,
 };
-use slablab_report::{Cell, Comparisons, Document, Fact, Item, Section, Table, field, human};
-use slablab_stats::{Comparison, Verdict, median};
+use slablab_report::{
+    Cell, ComparisonRow, Comparisons, Document, Fact, Group, Item, Section, Table, field, human,
+};
+use slablab_stats::{Comparison, Pairing, Question, Verdict, compare, median};
 
 use super::plots;
 use crate::output::Answer;
@@ -119,6 +122,59 @@ impl CompareAnswer {
             ..Document::default()
         };
         Self::new(subject, &[comparisons], &[], document)
+    }
+
+    /// Makes the answer about what other programs measured, in these files.
+    pub(crate) fn of_measured(
+        files: &[String],
+        sides: Sides,
+        question: &Question,
+    ) -> anyhow::Result<Self> {
+        let design = if sides.is_paired { Pairing::Paired } else { Pairing::Independent };
+        let all: Vec<Comparisons> = sides
+            .tested
+            .iter()
+            .map(|side| tested(side, design, question))
+            .collect::<anyhow::Result<_>>()?;
+        let pages = sides.tested.iter().zip(&all).flat_map(|(side, comparisons)| {
+            let pairs = side.variants.windows(2).take(1).map(|pair| Pair {
+                baseline: pair[0].clone(),
+                candidate: pair[1].clone(),
+                is_counted: sides.is_paired,
+            });
+            pairs.map(|pair| {
+                let title = plots::upper_first(&comparisons.metric);
+                Section::page("plots", title, plots::of_pair(&pair, comparisons))
+                    .with_method(VERDICTS)
+            })
+        });
+        let mut sections: Vec<Section> = pages.collect();
+        let means =
+            Section::first("means", "Means, which cannot be tested", means(&sides.untested));
+        if !sides.untested.is_empty() {
+            sections.push(means);
+        }
+        let subject = files.join(", ");
+        let document = Document {
+            title: format!("Comparison of {subject}"),
+            question: "Is there a difference?".to_owned(),
+            sections,
+            facts: files.iter().map(|file| Fact::new("file", file)).collect(),
+            ..Document::default()
+        };
+        let mut answer = Self::new(subject, &all, &[], document);
+        let untested: Vec<String> = sides.untested.iter().flat_map(untested).collect();
+        let more = SENTENCES_MAX.saturating_sub(answer.document.answers.len());
+        answer.document.answers.extend(untested.iter().take(more).cloned());
+        if !untested.is_empty() {
+            answer.document.answers.push(
+                "Whether a difference of means is more than chance cannot be told without the single values: give each run's \
+                 (hyperfine --export-json, perf stat without -r)."
+                    .to_owned(),
+            );
+        }
+        answer.remark(sides.notes);
+        Ok(answer)
     }
 
     /// Makes the answer about the variants of one run.
@@ -239,6 +295,75 @@ impl CompareAnswer {
 /// Returns the comparisons without the parts that only the lab knows.
 fn comparisons(sides: &[MetricComparisons]) -> Vec<Comparisons> {
     sides.iter().map(|side| side.comparisons.clone()).collect()
+}
+
+/// Compares the variants of a metric with the first of them.
+fn tested(side: &Side<Group>, design: Pairing, question: &Question) -> anyhow::Result<Comparisons> {
+    let Side { metric, unit, direction, variants } = side;
+    let question = Question { direction: *direction, ..*question };
+    let (baseline, candidates) = variants.split_first().expect("a side has two variants");
+    let mut found = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        let comparison = compare(&baseline.values, &candidate.values, design, &question);
+        let what = || format!("{metric} of {} and {}", baseline.name, candidate.name);
+        found.push(comparison.map_err(|error| anyhow::anyhow!("{}: {error}", what()))?);
+    }
+    Comparison::adjust_all(&mut found);
+    let row = |(candidate, comparison): (&Group, Comparison)| ComparisonRow {
+        point: String::new(),
+        candidate: candidate.name.clone(),
+        comparison,
+    };
+    Ok(Comparisons {
+        metric: metric.clone(),
+        unit: unit.clone(),
+        baseline: baseline.name.clone(),
+        point: String::new(),
+        rows: candidates.iter().zip(found).map(row).collect(),
+    })
+}
+
+/// Says the differences of the means of a metric.
+fn untested(side: &Side<(String, f64, f64)>) -> Vec<String> {
+    let Some(((baseline, of, deviation), candidates)) = side.variants.split_first() else {
+        return Vec::new();
+    };
+    let number = |value: f64| human(value, &side.unit);
+    let said = candidates.iter().map(|(name, mean, spread)| {
+        let change = match *of == 0.0 {
+            true => String::new(),
+            false => format!(" ({:+.1} %)", 100.0 * (mean / of - 1.0)),
+        };
+        format!(
+            "{} of {name}: {} ± {}, of {baseline}: {} ± {}{change}.",
+            plots::upper_first(&side.metric),
+            number(*mean),
+            number(*spread),
+            number(*of),
+            number(*deviation)
+        )
+    });
+    said.collect()
+}
+
+/// Returns the table of means.
+fn means(sides: &[Side<(String, f64, f64)>]) -> Vec<Item> {
+    type Mean<'a> = (&'a Side<(String, f64, f64)>, &'a (String, f64, f64));
+    let rows: Vec<Mean<'_>> = sides
+        .iter()
+        .flat_map(|side| side.variants.iter().map(move |variant| (side, variant)))
+        .collect();
+    let fields = [
+        field::name("metric", "metric", |(side, _): &Mean<'_>| &side.metric),
+        field::name("variant", "variant", |(_, (name, ..))| name),
+        field::cell("mean", "mean", |(side, (_, mean, _))| {
+            Cell::Quantity(*mean, side.unit.clone())
+        }),
+        field::cell("deviation", "deviation", |(side, (.., deviation))| {
+            Cell::Quantity(*deviation, side.unit.clone())
+        }),
+    ];
+    vec![Item::table("", "", Table::of(&rows, fields))]
 }
 
 /// Returns what a reader wants to know first: about every metric where that is little, else about the

@@ -25,6 +25,7 @@ use super::sampler::{self, Sampler};
 use super::tracefs::{Instance, Tracefs};
 use super::unfinished::Unfinished;
 use super::workload::{self, Ended};
+use crate::lacking::OWN_RECORDER;
 use crate::source::tracefs_raw::lost;
 use crate::{Error, Meta, Portion};
 

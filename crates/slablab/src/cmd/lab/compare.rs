@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use slablab_lab::{Outcome, compare_hosts, compare_runs, compare_variants, read_csv};
+use slablab_lab::{
+    CsvText, Outcome, compare_hosts, compare_runs, compare_variants, measured, sides,
+};
 use slablab_report::{ComparisonRow, Comparisons};
 use slablab_stats::{Direction, Pairing, Question, Verdict, compare};
 
@@ -20,10 +22,12 @@ use crate::output::give;
                         Examples:\n  \
                         slablab lab compare slablab-results/hackbench-user\n  \
                         slablab lab compare before/ after/ --fail-on-regression\n  \
+                        slablab lab compare hackbench-before.txt hackbench-after.txt\n  \
                         slablab lab compare --csv times.csv --columns kmalloc,kmem_cache --unit s"
 )]
 pub(crate) struct Args {
-    /// Result folders of 'slablab lab run'
+    /// Result folders of 'slablab lab run'; or files that hackbench, perf stat, perf bench, time or hyperfine wrote, tables, one
+    /// value a line
     #[arg(value_name = "RESULT", required_unless_present = "csv", conflicts_with = "csv")]
     results: Vec<PathBuf>,
     /// Compare two columns of this file; its first row names them; - is standard input
@@ -77,8 +81,10 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         },
         alpha: args.alpha,
     };
+    let are_files = args.results.iter().any(|result| result.is_file() || result == Path::new("-"));
     let answer = match &args.csv {
         Some(file) => of_csv(args, file, &question)?,
+        None if are_files => of_files(args, &question)?,
         None => of_results(args, &question)?,
     };
     give(&answer, output, &args.answer)?;
@@ -115,6 +121,32 @@ fn of_results(args: &Args, question: &Question) -> Result<CompareAnswer> {
     }
 }
 
+/// Compares what other programs measured.
+fn of_files(args: &Args, question: &Question) -> Result<CompareAnswer> {
+    if args.by_host || !args.factors.is_empty() {
+        bail!("--by-host and --factor go with results of `slablab lab run`");
+    }
+    if let Some(folder) = args.results.iter().find(|result| result.is_dir()) {
+        bail!(
+            "{}: is a result of the lab, which has no metric in common with files",
+            folder.display()
+        );
+    }
+    let read = |path: &PathBuf| Ok((path.display().to_string(), measured(path)?));
+    let mut files: Vec<_> = args.results.iter().map(read).collect::<slablab_lab::Result<_>>()?;
+    if let Some(baseline) = &args.baseline {
+        let is_it = |sample: &slablab_lab::Sample| sample.variant == *baseline;
+        let [(name, only)] = &mut files[..] else { bail!("--baseline goes with one result") };
+        if !only.samples.iter().any(is_it) {
+            bail!("{name}: has no variant '{baseline}'");
+        }
+        only.samples.sort_by_key(|sample| !is_it(sample));
+    }
+    let sides = sides(&files).map_err(anyhow::Error::msg)?;
+    let names: Vec<String> = files.into_iter().map(|(name, _)| name).collect();
+    CompareAnswer::of_measured(&names, sides, question)
+}
+
 fn of_csv(args: &Args, file: &Path, question: &Question) -> Result<CompareAnswer> {
     let columns = match &args.columns[..] {
         [] => None,
@@ -124,9 +156,16 @@ fn of_csv(args: &Args, file: &Path, question: &Question) -> Result<CompareAnswer
             more.len()
         ),
     };
-    let mut pair = read_csv(file, columns)?;
+    let text = CsvText::read(file)?;
+    if columns.is_none() && text.has_variants() {
+        let name = file.display().to_string();
+        let sides = sides(&[(name.clone(), text.measured()?)]).map_err(anyhow::Error::msg)?;
+        return CompareAnswer::of_measured(&[name], sides, question);
+    }
+    let mut pair = text.pair(columns)?;
     let unit = args.unit.clone().or_else(|| pair.take_unit()).unwrap_or_default();
-    let design = if args.paired { Pairing::Paired } else { Pairing::Independent };
+    let design =
+        if args.paired || pair.is_counted { Pairing::Paired } else { Pairing::Independent };
     let comparison = compare(&pair.baseline.values, &pair.candidate.values, design, question)
         .map_err(|e| anyhow::anyhow!("{}: {e}", file.display()))?;
     let row =
