@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Stat(cmd::stat::Args),
     /// Show what the kernel's slabs do now, by call site or cache
     Top(cmd::top::Args),
+    /// Write moments of what holds slab memory to a file, for days
+    Watch(cmd::watch::Args),
     /// Replay a trace under several slab allocators and compare them
     Replay(cmd::replay::Args),
     /// Replay a trace with and without a change, and compare
@@ -141,6 +143,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Info(args) => cmd::info::run(args, output),
         Command::Stat(args) => cmd::stat::run(args, output),
         Command::Top(args) => cmd::top::run(args, output),
+        Command::Watch(args) => cmd::watch::run(args),
         Command::Replay(args) => cmd::replay::run(args, output),
         Command::Whatif(args) => cmd::whatif::run(args, output),
         Command::Partition(args) => cmd::partition::run(args, output),

@@ -28,5 +28,6 @@ pub(crate) mod top;
 pub(crate) mod traces;
 mod tunables;
 pub(crate) mod tune;
+pub(crate) mod watch;
 pub(crate) mod whatif;
 mod written;
