@@ -32,7 +32,13 @@ const LINUX: House =
 /// snapshot: entries and lines, kinds of rows, the tables of a text, and who judges them.
 const SNAPSHOT: House = House {
     name: "snapshot",
-    levels: &[&["entry", "line", "stamp", "known"], &["rows"], &["paste", "holders"], &["growth"]],
+    levels: &[
+        &["edge", "entry", "line", "series", "stamp", "known"],
+        &["rows"],
+        &["cut", "paste", "holders"],
+        &["moments", "growth"],
+        &["reader"],
+    ],
     left: &[],
 };
 
@@ -89,7 +95,7 @@ const TRACE: House = House {
         &["error", "progress", "cache_name", "random", "recording_folder"],
         &["event", "cpu_list", "symbols", "samples", "portion", "assigned"],
         &["meta", "input", "spool", "vmlinux", "btf"],
-        &["slabs", "store", "tables", "kmalloc"],
+        &["slabs", "store", "tables", "kmalloc", "lacking"],
         &["source", "synth", "saved"],
         &["import"],
         &["record"],
@@ -171,7 +177,7 @@ const LAB: House = House {
     name: "lab",
     levels: &[
         &["error", "request"],
-        &["parameter", "environment"],
+        &["parameter", "environment", "measured"],
         &["plan"],
         &["journal", "samples", "settings"],
         &["outcome"],

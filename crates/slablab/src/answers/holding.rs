@@ -209,8 +209,7 @@ impl HoldingAnswer {
 
     /// Says what is known of the caches that hold most.
     fn about(&self) -> Vec<Item> {
-        let caches = self.tables.iter().filter(|table| table.kind.tells() == Tells::Caches);
-        let families = caches.flat_map(|table| table.holders.families.iter().take(20));
+        let families = self.tables.iter().flat_map(|table| table.holders.families.iter().take(20));
         let about = families.filter_map(|family| {
             let cache = known(&family.name)?;
             Some(Item::Text(format!("{}: {} ({}).", family.name, cache.about, cache.source)))
@@ -300,7 +299,7 @@ impl HeldTable {
     /// Says what is known of the cache that holds most.
     fn what_it_is(&self) -> Option<String> {
         let first = self.holders.families.first()?;
-        let cache = known(&first.name).filter(|_| self.kind.tells() == Tells::Caches)?;
+        let cache = known(&first.name)?;
         Some(format!("{}: {}.", first.name, cache.about))
     }
 
@@ -396,6 +395,7 @@ impl HeldTable {
                     place.map_or(name, |family| &family.place)
                 ))
             }
+            Kind::Cgroup => Err("The programs of the group that grows are asked next.".to_owned()),
             Kind::AllocTraces | Kind::Kmemleak | Kind::Memleak | Kind::PageOwner => {
                 Err("The stacks name who allocates. \
                  Take the table again later: what grows is a leak, or a cache that fills."

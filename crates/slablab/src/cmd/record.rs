@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use slablab_snapshot::Paste;
 use slablab_trace::{Keep, Portion, RecordOptions};
 
 use super::import::AddressArgs;
 use super::size::{parse_bytes, parse_kib};
 use super::written::{Written, refuse_standard_output};
 use crate::cli::OutputArgs;
+use crate::output::bytes;
 use crate::progress::Progress;
 
 #[derive(clap::Args, Debug)]
@@ -77,6 +79,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         Written::recorded(&args.output, summary).print(output)?;
         return Ok(ExitCode::SUCCESS);
     }
+    args.until_slab.map_or(Ok(()), check_until_slab)?;
     let options = RecordOptions {
         command: args.command.clone(),
         duration: args.duration,
@@ -100,6 +103,19 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     };
     Written::recorded(&args.output, summary).print(output)?;
     Ok(ExitCode::from(status))
+}
+
+/// Refuses a limit that is exceeded before anything is recorded.
+fn check_until_slab(limit: u64) -> Result<()> {
+    let meminfo = std::fs::read("/proc/meminfo").unwrap_or_default();
+    let machine = Paste::read(&meminfo[..]).ok().and_then(|paste| paste.machine.last().copied());
+    match machine.and_then(|machine| machine.slab_bytes()) {
+        Some(now) if now > limit => bail!(
+            "--until-slab: the machine has {} in slabs already, so the recording would end at once; give more",
+            bytes(now)
+        ),
+        _ => Ok(()),
+    }
 }
 
 fn parse_one_in(text: &str) -> Result<u32, String> {

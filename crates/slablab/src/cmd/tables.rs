@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result, bail};
+use slablab_host::printable;
 use slablab_snapshot::Paste;
 use slablab_trace::{Input, is_cache_name};
 
@@ -51,7 +52,15 @@ pub(crate) fn of_input(input: Input, args: &TableArgs) -> Result<HoldingAnswer> 
     if path == Path::new(SLABINFO) {
         complete(&mut paste);
     }
-    Ok(HoldingAnswer::new(vec![name], paste, args.every, Vec::new()))
+    let notes = torn(&paste);
+    Ok(HoldingAnswer::new(vec![name], paste, args.every, notes))
+}
+
+/// Says that the end of a series is missing.
+fn torn(paste: &Paste) -> Vec<String> {
+    let words = "The last moment is not whole, as after a power cut, and was left out; `slablab watch -o` goes on behind the \
+                 others.";
+    if paste.is_torn { vec![words.to_owned()] } else { Vec::new() }
 }
 
 /// The caches of the running kernel.
@@ -99,7 +108,9 @@ pub(crate) fn of_files(paths: &[&Path], args: &TableArgs) -> Result<HoldingAnswe
         texts.push((paste, seconds.filter(|_| use_times)));
     }
     let names = paths.iter().map(|path| path.display().to_string()).collect();
-    Ok(HoldingAnswer::new(names, Paste::joined(texts), args.every, notes))
+    let paste = Paste::joined(texts);
+    notes.extend(torn(&paste));
+    Ok(HoldingAnswer::new(names, paste, args.every, notes))
 }
 
 /// Answers about what is pasted.
@@ -116,16 +127,30 @@ pub(crate) fn of_paste(args: &TableArgs) -> Result<HoldingAnswer> {
     ))
 }
 
-fn read(text: impl BufRead, name: &str) -> Result<Paste> {
+fn read(mut text: impl BufRead, name: &str) -> Result<Paste> {
+    let start =
+        String::from_utf8_lossy(text.fill_buf().with_context(|| format!("{name}: cannot read"))?);
+    let start: String = start.chars().take(400).collect();
     let paste = Paste::read(text).with_context(|| format!("{name}: cannot read"))?;
     if paste.tables.is_empty() {
-        bail!("{name}: {} have no row of a table that can be read; {READABLE}", lines(&paste));
+        bail!(
+            "{name}: {} have no row of a table that can be read; {READABLE}",
+            lines(&paste, &start)
+        );
     }
     Ok(paste)
 }
 
-fn lines(paste: &Paste) -> String {
-    slablab_report::counted(paste.lines, "line")
+/// Says how many lines there are, and how they begin.
+fn lines(paste: &Paste, start: &str) -> String {
+    const START_CHARS: usize = 40;
+    let lines = slablab_report::counted(paste.lines, "line");
+    let first = start.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let first: String = first.chars().take(START_CHARS).collect();
+    match first.is_empty() {
+        true => lines,
+        false => format!("{lines} that begin with \"{}\"", printable(&first)),
+    }
 }
 
 /// What can be read, as refusals say it.
