@@ -157,7 +157,7 @@ fn a_mail_with_meminfo_is_compared_with_what_the_machine_counts() {
     assert!(said.contains("The machine counts 734.4 MiB in slabs"), "{said}");
 }
 
-/// Moments of a cache with so many objects each.
+/// Moments of a cache that has `objects` at each.
 fn series(objects: &[u64], time: impl Fn(usize) -> String) -> String {
     let moment = |(at, objects): (usize, &u64)| {
         format!(

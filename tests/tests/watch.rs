@@ -64,7 +64,7 @@ fn what_cannot_be_watched_is_refused_and_no_file_is_made() {
     let letter = folder.path().join("letter");
     fs::write(&letter, "Dear A.\n").unwrap();
     let said = refusal(&["watch", "--count", "1", "-o", letter.to_str().unwrap()]);
-    assert!(said.contains("is no series of `slablab watch`"), "{said}");
+    assert!(said.contains("was not written by `slablab watch`"), "{said}");
     assert_eq!(fs::read_to_string(&letter).unwrap(), "Dear A.\n");
     let file = folder.path().join("series");
     let file = file.to_str().unwrap();

@@ -1,7 +1,7 @@
 //! Rows that were cut: by a mailer at a blank, or by a terminal at a column, which may lie inside a word.
 //!
 //! # How it works
-//! A line that is no row, and whose end can be the begin of one, waits for the lines below it. They are read together with a
+//! A line whose end can be the begin of a row waits for the lines below it. They are read together with a
 //! blank between them, and also without one where the line above is as long as any line of the text. A row that would
 //! be one without the end of its last word waits in the same way if its line is that long.
 //!
@@ -71,7 +71,7 @@ impl Cut {
         &self.texts[0]
     }
 
-    /// Reads it together with the line below, which ends at `edge` and is no row by itself.
+    /// Reads it together with the line below, which ends at `edge` and by itself is not a row.
     pub(crate) fn with(self, line: &str, edge: Edge) -> Joined {
         let is_row = matches!(self.alone, Alone::Row(_));
         let is_named = is_row && self.kinds.first().is_some_and(|kind| kind.reader().ends_anywhere);
@@ -157,7 +157,7 @@ impl Cut {
     }
 }
 
-/// Returns whether a line can be the rest of a name, and is no prompt.
+/// Returns whether a line can be the rest of a name; a prompt cannot.
 fn is_rest_of_name(line: &str) -> bool {
     const OF_NAMES: [char; 5] = ['_', '-', '.', ':', ')'];
     // allocinfo says so behind the name.

@@ -1,7 +1,7 @@
 //! A line without what mailers, web pages and terminals put around it.
 //!
 //! # How it works
-//! Escape sequences, quote marks, table bars, emphasis and HTML's escapes go; what precedes a row (a prompt, a time, the
+//! Escape sequences, quote marks, table bars, emphasis and HTML's escapes go. What precedes a row (a prompt, a time, the
 //! name of a logging program) stays, since a row is found by what it is made of and not by where it begins.
 
 use std::borrow::Cow;

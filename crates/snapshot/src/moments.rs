@@ -1,8 +1,8 @@
 //! Where one moment of a table ends and the next begins.
 //!
 //! # How it works
-//! A moment ends where a cache is named again, and may end at a heading or a time: what follows is a moment of its own if it
-//! names again what was named before, and else the same one, so that a sorted list, whose heading lies anywhere, stays whole.
+//! A moment ends where a cache is named again, and may end at a heading or a time. What follows there is a moment of its own
+//! if it names again what was named before. Else it is the same moment, since in a sorted list the heading lies anywhere.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

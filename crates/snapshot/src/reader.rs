@@ -62,7 +62,7 @@ impl Paste {
     }
 }
 
-/// Reads a moment of a series of so many bytes; returns whether it is whole.
+/// Reads a moment of a series, which has `length` bytes; returns whether it is whole.
 fn moment(
     text: &mut impl BufRead,
     length: usize,

@@ -2,7 +2,7 @@
 //!
 //! # How it works
 //! A moment is a text that [`Paste::read`](crate::Paste::read) reads, behind a line with its length and its CRC-32. What a
-//! power cut left of the last one, or zeros of blocks that were never written, is no whole moment. [`thinned`] leaves out
+//! power cut left of the last one, or zeros of blocks that were never written, is not whole. [`thinned`] leaves out
 //! every second moment of the older half: after the k-th time the oldest are 2^k times as far apart as the newest.
 //!
 //! # Invariants
@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// How a moment's first line begins.
 pub(crate) const HEAD: &str = "# slablab watch 1: ";
-/// A moment has at most so many bytes.
+/// Bytes of a moment at most.
 pub(crate) const MOMENT_BYTES_MAX: usize = 64 << 20;
 /// With fewer moments than these there is nothing to leave out.
 const MOMENTS_MIN: usize = 4;
@@ -57,7 +57,7 @@ fn moments(bytes: &[u8]) -> Vec<Range<usize>> {
 
 /// Reads a moment's first line: its length, its sum, and the bytes of the line.
 pub(crate) fn head(bytes: &[u8]) -> Option<(usize, u32, usize)> {
-    /// Such a line has at most so many bytes.
+    /// Bytes of such a line at most.
     const LINE_BYTES_MAX: usize = 80;
     let start = &bytes[..bytes.len().min(LINE_BYTES_MAX)];
     let end = start.iter().position(|byte| *byte == b'\n')?;

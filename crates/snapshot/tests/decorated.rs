@@ -290,7 +290,7 @@ fn a_name_that_the_last_column_cut_is_whole() {
     let paste = read(&each(rows, |_, line| cut(line, 66)));
     let names: Vec<_> = paste.tables[0].last().entries.iter().map(|e| e.name.as_str()).collect();
     assert_eq!(names, ["flow_entry_of_a_long_name", "kmalloc-128"], "{paste:#?}");
-    // What follows the longest row of a list is its name's rest only if it is no prompt and no text.
+    // What follows the longest row of a list is its name's rest, unless it is a prompt or a text.
     for behind in ["root@box:~$", "Best regards", "crash>", "", "-- A."] {
         let paste = read(&format!("{}\n{behind}\n", rows.lines().next().unwrap()));
         let names: Vec<_> = paste.tables[0].last().entries.iter().map(|e| &e.name).collect();

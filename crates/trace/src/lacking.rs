@@ -3,7 +3,7 @@
 //! # How it works
 //! A kernel that allocates also frees: many allocations beside no free at all mean that frees were not recorded. Where every
 //! object is of one cache, or from one call site of many objects, the recorder kept only those. Our own recorder always
-//! records every kind, and says of which part it was told; what it says stands.
+//! records every kind, and says which part it was told to record; what it says stands.
 
 use crate::meta::{Meta, Site};
 
@@ -19,13 +19,13 @@ pub(crate) const OWN_RECORDER: &str = "slablab record";
 /// What a recording lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Lack {
-    /// Frees of a kind of allocation, of which there are so many
+    /// Frees of a kind of allocation, and how often that kind occurs
     Frees { allocs: &'static str, frees: &'static str, events: u64 },
-    /// Allocations of a kind of free, of which there are so many
+    /// Allocations of a kind of free, and how often that kind occurs
     Allocs { allocs: &'static str, frees: &'static str, events: u64 },
     /// All caches but this
     OtherCaches { cache: String },
-    /// All sizes but those for which kmalloc allocates so many bytes
+    /// All sizes but those for which kmalloc allocates this number of bytes
     OtherSizes { bytes: u64 },
     /// All call sites but this
     OtherSites { site: String },

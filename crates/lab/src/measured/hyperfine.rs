@@ -26,7 +26,9 @@ pub(super) fn read(text: &str) -> Option<Result<Measured, String>> {
     }
     let export: Export = match serde_json::from_str(text) {
         Ok(export) => export,
-        Err(error) => return Some(Err(format!("is no export of hyperfine: {error}"))),
+        Err(error) => {
+            return Some(Err(format!("cannot be read as an export of hyperfine: {error}")));
+        }
     };
     let mut samples = Vec::new();
     for run in export.results {

@@ -5,7 +5,7 @@
 //! of one variant. [`sides`] finds which of them belong together: the variants of a file, or the same metrics of two files.
 //!
 //! # Invariants
-//! Only values of the same metric are compared, and a column that counts is no metric. What has a mean and a deviation alone
+//! Only values of the same metric are compared, and a column that counts is left out. What has a mean and a deviation alone
 //! is never tested.
 
 mod hackbench;
@@ -29,7 +29,7 @@ use crate::error::{Error, Result};
 pub use self::sides::{Side, Sides, sides};
 pub(crate) use self::table::{is_called_like_metric, is_long, is_no_value};
 
-/// A file of results has at most so many bytes.
+/// Bytes of a file of results at most.
 const BYTES_MAX: u64 = 256 << 20;
 
 /// The values of one metric of one variant.

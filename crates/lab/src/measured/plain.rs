@@ -3,7 +3,7 @@
 use super::Measured;
 use super::lines::{Lines, number};
 
-/// Fewer lines are no sample.
+/// Lines of a sample, at least.
 const VALUES_MIN: usize = 2;
 
 pub(super) fn read(text: &str) -> Option<Result<Measured, String>> {

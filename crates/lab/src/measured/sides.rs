@@ -10,7 +10,7 @@ use super::{Measured, Sample, Values};
 pub struct Sides {
     /// Metrics whose values are told
     pub tested: Vec<Side<Group>>,
-    /// Metrics of which a variant has a mean and a deviation alone
+    /// Metrics for which a variant has a mean and a deviation alone
     pub untested: Vec<Side<(String, f64, f64)>>,
     /// Whether values at one place belong together
     pub is_paired: bool,
@@ -18,7 +18,7 @@ pub struct Sides {
     pub notes: Vec<String>,
 }
 
-/// The variants of a metric, of which the first is the baseline.
+/// The variants of a metric; the first is the baseline.
 #[derive(Debug)]
 pub struct Side<T> {
     /// What was measured

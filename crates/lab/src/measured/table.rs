@@ -30,7 +30,7 @@ const VARIANTS: [&str; 14] = [
 /// Columns of words that are neither variants nor what was measured.
 const NOTES: [&str; 9] =
     ["host", "hostname", "machine", "date", "time", "timestamp", "note", "comment", "status"];
-/// What columns of numbers are called that are no values.
+/// Names of columns that count.
 const COUNTERS: [&str; 14] = [
     "run",
     "runs",
@@ -102,7 +102,7 @@ pub(super) fn read(text: &str) -> Option<Result<Measured, String>> {
     measured.is_paired = variants.is_none() && !counts.is_empty();
     measured
         .notes
-        .extend(counts.iter().map(|&at| format!("{} counts, and is no value.", table.head[at])));
+        .extend(counts.iter().map(|&at| format!("{} counts, and was left out.", table.head[at])));
     Some(Ok(measured))
 }
 

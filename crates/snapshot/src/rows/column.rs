@@ -105,7 +105,7 @@ pub(super) fn any(_: &str) -> bool {
 }
 
 impl RowReader {
-    /// Returns how many columns of a row the end of a line has, where some are missing; 0 if it is no begin of a row. The
+    /// Returns how many columns of a row the end of a line has, where some are missing; 0 if no row begins there. The
     /// last word may be half of one where the line may have been cut inside it.
     pub(crate) fn begin(&self, words: &[&str], edge: Edge) -> usize {
         /// Whole columns before a word that may be half of one.
@@ -115,7 +115,7 @@ impl RowReader {
             fit == row.len() || fit + 1 == row.len() && fit >= WHOLE_MIN && edge != Edge::Free
         };
         let begin = |columns: &&[Column]| {
-            // A whole row is no begin, unless its last word may be half of one.
+            // A whole row counts only if its last word may be half of one.
             let all =
                 if edge == Edge::Free { columns.len().saturating_sub(1) } else { columns.len() };
             let most = all.min(words.len());

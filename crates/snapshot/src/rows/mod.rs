@@ -177,7 +177,7 @@ pub(crate) struct RowReader {
     pub(crate) read: fn(&[&str], Below) -> Found,
     /// The columns of a row, in each form that it has: the begin of one is known by them
     pub(crate) columns: &'static [&'static [Column]],
-    /// So many of them are no chance where there is no heading
+    /// This number of them does not come by chance where there is no heading
     pub(crate) columns_min: usize,
     /// Whether rows could be anything without their heading
     pub(crate) needs_heading: bool,

@@ -95,7 +95,7 @@ fn entry(row: &[&str]) -> Option<Entry> {
     })
 }
 
-/// Returns the size of an object that was rounded to a hundredth of a KiB: the largest multiple of 8 within that which
+/// Returns the size of an object that was rounded to a hundredth of a KiB. It is the largest multiple of 8 within that which
 /// lets a slab have as many as it has, or else the number as it stands.
 fn object_bytes(kibibytes: f64, slab_bytes: u64, slabs: u64, per_slab: u64) -> u64 {
     let (least, most) = ((kibibytes - 0.005) * 1024.0, (kibibytes + 0.005) * 1024.0);

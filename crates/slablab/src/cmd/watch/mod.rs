@@ -34,10 +34,10 @@ pub(crate) struct Args {
     /// The file of the moments, which is continued if it is there [default: standard output, one moment]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The file has at most so many bytes: older moments become rarer
+    /// Size of the file, at most: older moments become rarer
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16M")]
     limit: u64,
-    /// End after so many moments
+    /// End after this number of moments
     #[arg(long, value_name = "N")]
     count: Option<u64>,
     /// Write OpenMetrics of the last moment, for Prometheus
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 
 /// The least limit: a few moments of a large machine.
 const LIMIT_MIN: u64 = 256 << 10;
-/// Reading the tables more often than this is no habit.
+/// Reading the tables more often than this would cost too much.
 const EVERY_SECONDS_MIN: f64 = 0.1;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {

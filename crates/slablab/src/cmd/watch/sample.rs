@@ -70,7 +70,7 @@ impl Sources {
         for line in slabinfo.lines() {
             let mut words = line.split_whitespace();
             let (Some(name), slots) = (words.next(), words.nth(1)) else { continue };
-            // Headings have a word there that is no number.
+            // Headings have a word there in place of a number.
             if slots == Some("0") || name == "#" {
                 continue;
             }

@@ -27,7 +27,9 @@ impl Store {
             None if all.is_empty() => 0,
             // Its first moment may be what is torn.
             None if all.starts_with(b"# slablab") => 0,
-            None => bail!("{}: is no series of `slablab watch`; name another file", path.display()),
+            None => {
+                bail!("{}: was not written by `slablab watch`; name another file", path.display())
+            }
         };
         file.set_len(bytes).with_context(|| cannot("cut"))?;
         Ok(Self { path: path.to_owned(), file, bytes, limit })
