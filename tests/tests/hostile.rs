@@ -388,6 +388,7 @@ fn a_snapshot_and_a_text_of_hostile_names_are_text() {
             bytes_alloc: bytes,
             gfp: 0,
             node: -1,
+            stack: NONE,
         };
         writer.push(&event).unwrap();
     }

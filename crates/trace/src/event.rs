@@ -1,7 +1,7 @@
 //! The event: what a row of a trace is, alone ([`Event`]) and by the column ([`Batch`]), and what a
 //! source gives before pointers have become slots ([`RawEvent`]).
 
-/// Stands for "none" in the columns `object`, `site` and `cache`.
+/// Stands for "none" in the columns `object`, `site`, `cache` and `stack`.
 pub const NONE: u32 = u32::MAX;
 
 /// What happened.
@@ -144,6 +144,8 @@ columns! {
     gfp: u32,
     /// NUMA node asked for, -1 for any, and for frees.
     node: i16,
+    /// The call stack: number in [`Meta::stacks`](crate::Meta::stacks), or [`NONE`].
+    stack: u32,
 }
 
 impl Batch {
@@ -193,6 +195,8 @@ pub struct RawEvent {
     pub gfp: u32,
     /// NUMA node asked for, -1 for any or when the event has no such field.
     pub node: i32,
+    /// The call stack: number in [`Names`](crate::Names), or [`NONE`].
+    pub stack: u32,
 }
 
 /// The kernel's `ZERO_SIZE_PTR`, what kmalloc(0) returns.
@@ -201,9 +205,23 @@ pub(crate) const ZERO_SIZE_PTR: u64 = 16;
 impl Event {
     /// Returns it as a source that has its object at `ptr` gives it.
     pub(crate) fn to_raw(self, ptr: u64) -> RawEvent {
-        let Event { time_ns, pid, kind, site, cache, bytes_req, bytes_alloc, gfp, .. } = self;
+        let Event { time_ns, pid, kind, site, cache, bytes_req, bytes_alloc, gfp, stack, .. } =
+            self;
         let (cpu, node) = (u32::from(self.cpu), i32::from(self.node));
-        RawEvent { time_ns, cpu, pid, kind, ptr, site, cache, bytes_req, bytes_alloc, gfp, node }
+        RawEvent {
+            time_ns,
+            cpu,
+            pid,
+            kind,
+            ptr,
+            site,
+            cache,
+            bytes_req,
+            bytes_alloc,
+            gfp,
+            node,
+            stack,
+        }
     }
 }
 
@@ -224,6 +242,7 @@ impl RawEvent {
         bytes_alloc: 0,
         gfp: 0,
         node: -1,
+        stack: NONE,
     };
 
     /// Returns whether it gave or took memory: not an allocation that failed or of no bytes, nor a free of what these give.
@@ -249,8 +268,23 @@ impl RawEvent {
 
     /// Returns it as a row whose object is in the slot `object`. CPU and node must have been checked.
     pub(crate) fn to_row(self, object: u32) -> Event {
-        let RawEvent { time_ns, pid, kind, site, cache, bytes_req, bytes_alloc, gfp, .. } = self;
+        let RawEvent {
+            time_ns, pid, kind, site, cache, bytes_req, bytes_alloc, gfp, stack, ..
+        } = self;
         let (cpu, node) = (self.cpu as u16, self.node as i16);
-        Event { time_ns, cpu, pid, kind, object, site, cache, bytes_req, bytes_alloc, gfp, node }
+        Event {
+            time_ns,
+            cpu,
+            pid,
+            kind,
+            object,
+            site,
+            cache,
+            bytes_req,
+            bytes_alloc,
+            gfp,
+            node,
+            stack,
+        }
     }
 }

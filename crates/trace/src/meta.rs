@@ -10,6 +10,7 @@ use slablab_linux::CPUS_MAX;
 
 use crate::portion::Recorded;
 use crate::samples::{Samples, is_zero};
+use crate::stacks::Stacks;
 
 /// The key of the JSON text in the Parquet file's metadata.
 pub const META_KEY: &str = "slablab.trace";
@@ -94,6 +95,9 @@ pub struct Meta {
     pub sites: Vec<Site>,
     /// The caches.
     pub caches: Vec<RecordedCache>,
+    /// The call stacks that rows name.
+    #[serde(skip_serializing_if = "Stacks::is_empty")]
+    pub stacks: Stacks,
     /// The recorded kernel's slabs when the recording began.
     pub slabs_start: Option<SlabSnapshot>,
     /// The recorded kernel's slabs when the recording ended.
@@ -249,6 +253,9 @@ impl Meta {
         let cpus = self.cpus;
         if cpus > CPUS_MAX {
             return Some(format!("names {cpus} CPUs, and Linux has at most {CPUS_MAX}"));
+        }
+        if let Some(damage) = self.stacks.damage() {
+            return Some(damage);
         }
         let of_snapshot = |slabs: &SlabSnapshot| {
             let names = slabs.caches.iter().map(|cache| 1 + cache.aliases.len());

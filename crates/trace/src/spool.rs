@@ -47,7 +47,7 @@ impl Spool {
                 }
             )*};
         }
-        columns!(time_ns cpu pid ptr site cache bytes_req bytes_alloc gfp node);
+        columns!(time_ns cpu pid ptr site cache bytes_req bytes_alloc gfp node stack);
         self.columns.extend(events.iter().map(|event| event.kind as u8));
         let written = zstd::bulk::compress(&self.columns, ZSTD_LEVEL)
             .and_then(|block| self.file.write_all(&block).map(|()| block.len()));
@@ -85,7 +85,7 @@ impl Spool {
         }
         columns!(
             time_ns: u64, cpu: u32, pid: u32, ptr: u64, site: u32, cache: u32, bytes_req: u64,
-            bytes_alloc: u64, gfp: u32, node: i32,
+            bytes_alloc: u64, gfp: u32, node: i32, stack: u32,
         );
         for (event, &kind) in to.iter_mut().zip(rest) {
             event.kind = Kind::ALL[usize::from(kind)];
@@ -114,6 +114,7 @@ mod tests {
             bytes_alloc: u64::MAX - number,
             gfp: 0xcc0,
             node: -(number as i32),
+            stack: number as u32 + 2,
         };
         let events: Vec<RawEvent> = (0..1000).map(event).collect();
         let path = Path::new("test");

@@ -274,6 +274,7 @@ impl Generator {
             bytes_alloc: 0,
             gfp: 0,
             node: -1,
+            stack: NONE,
         }
     }
 }

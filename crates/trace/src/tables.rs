@@ -2,20 +2,24 @@
 //! our metadata.
 //!
 //! # How it works
-//! Four Parquet files. `traces` has a row a file; `sites`, `caches` and `slabs` (the kernel's own numbers over
-//! time) have the file's name in each row, as the events have it where an engine adds it (`filename` of DuckDB). Tables
+//! Five Parquet files. `traces` has a row a file; `sites`, `caches`, `stacks` and `slabs` (the kernel's own numbers
+//! over time) have the file's name in each row, as the events have it where an engine adds it (`filename` of DuckDB). Tables
 //! are sorted by it.
 
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array,
+};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::WriterProperties;
 use slablab_host::{Access, WholeFile};
+use slablab_linux::Helpers;
 
 use crate::Error;
 use crate::meta::Meta;
@@ -37,12 +41,13 @@ pub struct Described<'a> {
 ///
 /// # Errors
 /// If one cannot be written.
-pub fn write_tables(folder: &Path, traces: &[Described<'_>]) -> Result<[&'static str; 4], Error> {
+pub fn write_tables(folder: &Path, traces: &[Described<'_>]) -> Result<[&'static str; 5], Error> {
     write(folder, "traces.parquet", traces_table(traces))?;
     write(folder, "sites.parquet", sites_table(traces))?;
     write(folder, "caches.parquet", caches_table(traces))?;
+    write(folder, "stacks.parquet", stacks_table(traces))?;
     write(folder, "slabs.parquet", slabs_table(traces))?;
-    Ok(["traces.parquet", "sites.parquet", "caches.parquet", "slabs.parquet"])
+    Ok(["traces.parquet", "sites.parquet", "caches.parquet", "stacks.parquet", "slabs.parquet"])
 }
 
 /// A column with its name.
@@ -140,6 +145,39 @@ fn caches_table(traces: &[Described<'_>]) -> Vec<Column> {
         kernel("slab_size", "slab_size"),
         kernel("slab_order", "order"),
         kernel("slab_objects", "objs_per_slab"),
+    ]
+}
+
+/// The stacks by the number that rows have in their column `stack`: `frames` from the allocation outwards, and the text that
+/// flame graphs are drawn from, which begins with the outermost.
+fn stacks_table(traces: &[Described<'_>]) -> Vec<Column> {
+    let helpers = Helpers::known();
+    let of_trace = |t: &Described<'_>| {
+        let (stacks, file) = (&t.meta.stacks, t.file.clone());
+        let row = |stack: u32| {
+            let frames: Vec<String> = stacks.frames(stack).map(|f| f.name.clone()).collect();
+            (file.clone(), stack, frames, stacks.is_cut(stack))
+        };
+        (0..stacks.len() as u32).map(row).collect::<Vec<_>>()
+    };
+    let rows: Vec<_> = traces.iter().flat_map(of_trace).collect();
+    let owner = |frames: &[String]| frames.get(helpers.owner(frames)).cloned().unwrap_or_default();
+    let folded = |frames: &[String]| {
+        let outward = frames.iter().rev().map(|name| name.replace(';', ":"));
+        outward.collect::<Vec<_>>().join(";")
+    };
+    let mut frames = ListBuilder::new(StringBuilder::new());
+    for (_, _, names, _) in &rows {
+        frames.append_value(names.iter().map(Some));
+    }
+    vec![
+        text("file", rows.iter().map(|row| row.0.clone())),
+        count("stack", rows.iter().map(|row| row.1.into())),
+        text("owner", rows.iter().map(|row| owner(&row.2))),
+        count("depth", rows.iter().map(|row| row.2.len() as u64)),
+        ("cut", Arc::new(BooleanArray::from_iter(rows.iter().map(|row| Some(row.3))))),
+        ("frames", Arc::new(frames.finish())),
+        text("folded", rows.iter().map(|row| folded(&row.2))),
     ]
 }
 

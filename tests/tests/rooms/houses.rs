@@ -93,7 +93,7 @@ const TRACE: House = House {
     name: "trace",
     levels: &[
         &["error", "progress", "cache_name", "random", "recording_folder"],
-        &["event", "cpu_list", "symbols", "samples", "portion", "assigned"],
+        &["event", "cpu_list", "symbols", "samples", "portion", "assigned", "stacks"],
         &["meta", "input", "spool", "vmlinux", "btf"],
         &["slabs", "store", "tables", "kmalloc", "lacking"],
         &["source", "synth", "saved"],

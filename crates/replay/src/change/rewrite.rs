@@ -103,6 +103,7 @@ mod tests {
             bytes_alloc: 64,
             gfp: 0,
             node: -1,
+            stack: NONE,
         }
     }
 

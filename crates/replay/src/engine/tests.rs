@@ -58,6 +58,7 @@ impl Random {
             bytes_alloc: self.of(&[size, 0, 24, u64::MAX]),
             gfp: self.of(&[0, 0xcc0, 0xdc0, u32::MAX, 1, 0x10]),
             node: self.of(&[-1, 0, 1, 2, i16::MAX, i16::MIN, -2]),
+            stack: self.of(&[NONE, 0, 7]),
         }
     }
 }

@@ -8,8 +8,8 @@
 
 use slablab_linux::{Gfp, KmallocType, size_name};
 
-/// Returns the name of the kmalloc cache that gives `bytes` to the call site called `site`.
-pub(crate) fn kmalloc_cache(bytes: u64, gfp: u32, site: &str) -> String {
+/// Returns the name of the kmalloc cache that gives `bytes` to the call site called `site`, by what its gfp flags choose.
+pub fn kmalloc_cache(bytes: u64, gfp: u32, site: &str) -> String {
     class_name(kmalloc_kind(gfp, kmalloc_bucket(site)), bytes)
 }
 

@@ -13,6 +13,7 @@
 
 mod cache;
 mod copies;
+mod copy;
 mod cpu_slabs;
 mod excess;
 mod flow;
@@ -34,7 +35,8 @@ use std::path::{Path, PathBuf};
 use slablab_linux::CPUS_MAX;
 
 use self::copies::Copies;
-pub(crate) use self::kmalloc::kmalloc_cache;
+pub use self::copy::copy;
+pub use self::kmalloc::kmalloc_cache;
 use self::merged::SiteCaches;
 use self::objects::{Live, Objects};
 pub use self::options::ImportOptions;
@@ -173,37 +175,6 @@ pub fn keep(
     writer.into_reader(meta)
 }
 
-/// Writes a trace anew.
-///
-/// # Errors
-/// If the trace cannot be read or the new one not be written.
-pub fn copy(
-    trace: &TraceReader,
-    mut writer: TraceWriter,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Meta, Error> {
-    let meta = trace.meta();
-    for site in &meta.sites {
-        let id = writer.site(&site.name, site.address) as usize;
-        writer.sites_mut()[id].copy = site.copy;
-    }
-    for (id, cache) in (0..).zip(&meta.caches) {
-        if writer.cache(cache.recorded_name()) != id {
-            let what = format!("its metadata is damaged (two caches called {})", cache.name);
-            return Err(Error::bad(trace.path(), At::File, what, "record it again"));
-        }
-        writer.caches_mut()[id as usize].clone_from(cache);
-    }
-    let (mut done, total) = (0, meta.events);
-    for batch in trace.batches() {
-        let batch = batch?;
-        batch.events().try_for_each(|event| writer.push(&event))?;
-        done += batch.len() as u64;
-        progress(Progress { phase: "copying", done, total, unit: "events" });
-    }
-    writer.finish(meta.clone())
-}
-
 /// Passes all events of `source` on to a writer; `slabinfo` is the recorded machine's.
 fn pass(
     source: &mut dyn Source,
@@ -289,9 +260,10 @@ pub(crate) struct Importer {
     /// The rows, from the first allocation on that names no cache.
     unnamed: Option<unnamed::Rows>,
     site_caches: SiteCaches,
-    /// The writer's ids by the source's; of call sites [`NONE`] until a row has them.
+    /// The writer's ids by the source's; of call sites and stacks [`NONE`] until a row has them.
     sites: Vec<u32>,
     caches: Vec<u32>,
+    stacks: Vec<u32>,
     quality: Quality,
     time_ns: u64,
     /// The time of the last event, by CPU.
@@ -314,6 +286,7 @@ impl Importer {
             site_caches: SiteCaches::default(),
             sites: Vec::new(),
             caches: Vec::new(),
+            stacks: Vec::new(),
             quality: Quality::default(),
             time_ns: 0,
             cpu_times_ns: Vec::new(),
@@ -360,7 +333,7 @@ impl Importer {
                     self.quality.skip(reason, || format!("event {row}"));
                     continue;
                 }
-                self.name_site(source.facts(), event.site);
+                self.name_site(source.facts(), &event);
                 self.event(&event)?;
             }
             if reads.is_multiple_of(16) {
@@ -482,6 +455,7 @@ impl Importer {
             time_ns: self.time_ns,
             site: self.sites.get(raw.site as usize).copied().unwrap_or(NONE),
             cache: if raw.cache == NONE { NONE } else { self.caches[raw.cache as usize] },
+            stack: self.stacks.get(raw.stack as usize).copied().unwrap_or(NONE),
             ..raw.to_row(NONE)
         };
         match raw.kind {
@@ -545,7 +519,7 @@ impl Importer {
             cache.implicit_frees += 1;
         }
         let (kind, site, cache) = (Kind::ImplicitFree, NONE, old.cache);
-        let empty = Event { bytes_req: 0, bytes_alloc: 0, gfp: 0, node: -1, ..*next };
+        let empty = Event { bytes_req: 0, bytes_alloc: 0, gfp: 0, node: -1, stack: NONE, ..*next };
         self.write(Event { kind, object, site, cache, ..empty })
     }
 

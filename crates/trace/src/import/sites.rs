@@ -1,16 +1,40 @@
-//! Call sites get their names by their first event: a source may know more of them than it gives events of.
+//! Call sites and stacks get their names by their first event: a source may know more of them than it gives events of.
+
+use std::borrow::Cow;
 
 use super::Importer;
-use crate::NONE;
 use crate::source::Facts;
+use crate::{NONE, RawEvent};
 
 impl Importer {
-    /// Gives a call site its final name, if it has none.
+    /// Gives the call site and the stack of an event their final names, if they have none.
     #[inline]
-    pub(super) fn name_site(&mut self, facts: &Facts, site: u32) {
-        if self.sites.get(site as usize) == Some(&NONE) {
-            self.add_site(facts, site as usize);
+    pub(super) fn name_site(&mut self, facts: &Facts, event: &RawEvent) {
+        if self.sites.get(event.site as usize) == Some(&NONE) {
+            self.add_site(facts, event.site as usize);
         }
+        if event.stack != NONE {
+            self.name_stack(facts, event.stack as usize);
+        }
+    }
+
+    fn name_stack(&mut self, facts: &Facts, index: usize) {
+        let (names, known) = (&facts.names, self.stacks.len());
+        self.stacks.resize(known.max(names.stacks.len()), NONE);
+        let Some(stack) = self.stacks.get_mut(index).filter(|stack| **stack == NONE) else {
+            return;
+        };
+        let symbols = self.symbols.as_ref().unwrap_or(&facts.symbols);
+        let (frames, extent) = names.stacks.stack(index as u32);
+        let sites = frames.iter().map(|frame| &names.sites[*frame as usize]);
+        let named: Vec<_> = sites
+            .map(|site| match site.name.as_str() {
+                "" => (Cow::Owned(symbols.site_name(site.address)), site.address),
+                name => (Cow::Borrowed(name), site.address),
+            })
+            .collect();
+        let named = named.iter().map(|(name, address)| (&**name, *address));
+        *stack = self.writer.stack(named, extent);
     }
 
     #[cold]

@@ -66,6 +66,13 @@ impl<'a> Filter<'a> {
         self.of_caches.iter().cloned().chain(of_sites).collect()
     }
 
+    /// Returns the test that one of kmem's events has to pass, "" where all pass.
+    pub(super) fn text(&self, event: &str) -> String {
+        let mut tests = self.tests(event.contains("alloc").then_some("call_site"));
+        tests.extend(self.portion.map(|portion| portion.filter()));
+        tests.join(" && ")
+    }
+
     /// Turns the events down to what was chosen; returns which are left to be turned on.
     pub(super) fn set(
         &self,
@@ -78,9 +85,7 @@ impl<'a> Filter<'a> {
         };
         for event in &events {
             let site = |field| event.contains("alloc").then_some(field);
-            let mut tests = self.tests(site("call_site"));
-            tests.extend(self.portion.map(|portion| portion.filter()));
-            let tests = tests.join(" && ");
+            let tests = self.text(event);
             // A probe beside the events has the longest name for the field, and a test of its own.
             let longest =
                 self.tests(site(SITE_OF_PROBE)).join(" && ").len() + " && count > 488".len();
@@ -108,7 +113,7 @@ fn any(tests: impl Iterator<Item = String>) -> Option<String> {
 }
 
 /// Returns the places that `sites` mean.
-fn places(symbols: &Symbols, sites: &[String]) -> Result<Vec<Range<u64>>, Error> {
+pub(super) fn places(symbols: &Symbols, sites: &[String]) -> Result<Vec<Range<u64>>, Error> {
     let mut all = Vec::new();
     for site in sites {
         let places = symbols.places(site.trim_end_matches(']').split(" [").next().unwrap_or(site));

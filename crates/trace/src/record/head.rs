@@ -32,6 +32,8 @@ pub(super) struct Head {
 pub(super) struct ChosenParts {
     pub(super) caches: Vec<String>,
     pub(super) sites: Vec<String>,
+    #[serde(default)]
+    pub(super) callers: Vec<String>,
     pub(super) one_in: Option<u32>,
     /// Whether only the last events are kept.
     pub(super) is_last: bool,
@@ -74,6 +76,7 @@ impl ChosenParts {
         ChosenParts {
             caches: options.caches.clone(),
             sites: options.sites.clone(),
+            callers: options.callers.clone(),
             one_in: options.one_in,
             is_last: options.keep == Keep::Last,
             is_stripped: options.addresses == crate::Addresses::Strip,
@@ -85,6 +88,7 @@ impl ChosenParts {
     pub(super) fn is_whole(&self, cache: &String) -> bool {
         self.one_in.is_none()
             && self.sites.is_empty()
+            && self.callers.is_empty()
             && (self.caches.is_empty() || self.caches.contains(cache))
     }
 }

@@ -26,6 +26,7 @@
 //! - kmem events in the trace + lost + our own threads' = those that happened. (A lost record of a probe is one, too,
 //!   however many objects it tells of.)
 
+mod called;
 mod config;
 mod counter;
 mod drain;
@@ -41,6 +42,8 @@ mod readings;
 mod recording;
 mod recover;
 mod sampler;
+mod stacks;
+mod tasks;
 pub(crate) mod tracefs;
 mod unfinished;
 mod until;

@@ -31,8 +31,15 @@ pub struct RecordOptions {
     pub caches: Vec<String>,
     /// Records what these functions allocate only, or `function+0x1c`, by a filter in the kernel; all when empty.
     pub sites: Vec<String>,
+    /// Records what is allocated below these functions only, anywhere in the call stack; all when empty. Needs
+    /// [`RecordOptions::stacks`].
+    pub callers: Vec<String>,
+    /// Records no frees: what is allocated is counted then, and seems to stay alive.
+    pub frees: bool,
     /// Records what is allocated and freed in bulk too, by probes in the kernel, where it allows them.
     pub probes: bool,
+    /// Records the call stack of each allocation that is recorded.
+    pub stacks: bool,
     /// Records one of this many objects only, as [`Portion::ONE_IN`] has them, by a filter in the kernel.
     pub one_in: Option<u32>,
     /// What becomes of the addresses of call sites.
@@ -60,7 +67,10 @@ impl RecordOptions {
             slab_bytes_max: None,
             caches: Vec::new(),
             sites: Vec::new(),
+            callers: Vec::new(),
+            frees: true,
             probes: true,
+            stacks: false,
             one_in: None,
             addresses: Addresses::Keep,
         }
@@ -86,4 +96,6 @@ pub struct RecordSummary {
     pub silent: Vec<(String, Vec<String>)>,
     /// The caches of [`RecordOptions::caches`] that no event names.
     pub silent_caches: Vec<String>,
+    /// The functions of [`RecordOptions::callers`] that no stack goes through, with their parts.
+    pub silent_callers: Vec<(String, Vec<String>)>,
 }

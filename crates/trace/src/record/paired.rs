@@ -86,6 +86,7 @@ mod tests {
             bytes_alloc: 0,
             gfp: 0,
             node: 0,
+            stack: 0,
         };
         let events = vec![
             event(Kind::Kfree, 8),

@@ -5,6 +5,7 @@
 //! once to write the trace. Events of the recorder's own threads are left out. When the trace is at its path, the folder
 //! is removed; whatever goes wrong before leaves it as it is, so that the same can be tried again.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::BufReader;
@@ -13,6 +14,8 @@ use std::time::Duration;
 
 use slablab_host::Signals;
 
+use super::called::Called;
+use super::filter::places;
 use super::head::{ChosenParts, Head, Tail};
 use super::machine;
 use super::options::RecordSummary;
@@ -61,13 +64,16 @@ fn write(
     let importer = Part { pages: &pages, tail: &tail, chosen: &head.chosen }
         .samples(importer, &mut meta, &symbols, signals, progress)?;
     let source = Until::new(pages.source(symbols.clone())?, tail.until_ns, signals);
-    let mut source = Paired::new(WithoutOwn::new(source, head.pid));
+    let callers = places(&symbols, &head.chosen.callers)?;
+    let is_part = !head.chosen.sites.is_empty() || !callers.is_empty();
+    let source = Called::new(WithoutOwn::new(source, head.pid), callers);
+    let mut source = Paired::new(source);
     let mut importer = importer;
-    match head.chosen.sites.is_empty() {
-        true => importer.read(&mut source.source, progress)?,
-        false => importer.read(&mut source, progress)?,
+    match is_part {
+        false => importer.read(&mut source.source, progress)?,
+        true => importer.read(&mut source, progress)?,
     }
-    let raw = &source.source.source.source.source;
+    let raw = &source.source.source.source.source.source;
     // What the pages themselves say was missed can only be more exact than the statistics.
     meta.quality.lost = tail.lost;
     meta.quality.lost.resize(meta.cpus as usize, 0);
@@ -75,6 +81,7 @@ fn write(
         let lost = &mut meta.quality.lost[cpu as usize];
         *lost = missed.max(*lost);
     }
+    meta.comms.extend(raw.facts().meta.comms.clone());
     let (writer, mut meta) = importer.finish(raw, meta)?;
     if tail.missed_calls > 0 {
         meta.quality.skip_many("bulk calls that a probe missed", tail.missed_calls, String::new);
@@ -88,6 +95,7 @@ fn write(
         slab_bytes: tail.slab_bytes,
         silent: silent(&head.chosen.sites, &meta, &symbols),
         silent_caches: silent_caches(&head.chosen.caches, &meta),
+        silent_callers: silent_callers(&head.chosen.callers, &meta, &symbols),
         meta,
     })
 }
@@ -209,6 +217,18 @@ fn silent(sites: &[String], meta: &Meta, symbols: &Symbols) -> Vec<(String, Vec<
     let is_silent = |wanted: &&String| !meta.sites.iter().any(|site| is_of(&site.name, wanted));
     let silent = sites.iter().filter(is_silent);
     silent.map(|site| (site.clone(), symbols.parts(site))).collect()
+}
+
+/// Returns those of `callers` that no stack goes through, with the parts that the compiler made of each.
+fn silent_callers(
+    callers: &[String],
+    meta: &Meta,
+    symbols: &Symbols,
+) -> Vec<(String, Vec<String>)> {
+    let frames = (0..meta.stacks.frames_len() as u32).map(|frame| &meta.stacks.frame(frame).name);
+    let functions: BTreeSet<_> = frames.map(|name| name.split(['+', ' ']).next()).collect();
+    let silent = callers.iter().filter(|caller| !functions.contains(&Some(caller.as_str())));
+    silent.map(|caller| (caller.clone(), symbols.parts(caller))).collect()
 }
 
 /// Returns those of `caches` that no event names: they were idle, or their objects are allocated as kmalloc's are.

@@ -22,6 +22,8 @@ use super::machine;
 use super::options::{BUFFER_KIB_DEFAULT, Keep, RecordOptions};
 use super::probes::Probes;
 use super::sampler::{self, Sampler};
+use super::stacks;
+use super::tasks;
 use super::tracefs::{Instance, Tracefs};
 use super::unfinished::Unfinished;
 use super::workload::{self, Ended};
@@ -64,7 +66,10 @@ struct Early {
 /// Says what was chosen.
 fn only(options: &RecordOptions) -> Vec<String> {
     let caches = options.caches.iter().map(|cache| format!("cache {cache}"));
-    caches.chain(options.sites.iter().map(|site| format!("call site {site}"))).collect()
+    let sites = options.sites.iter().map(|site| format!("call site {site}"));
+    let callers = options.callers.iter().map(|caller| format!("caller {caller}"));
+    let frees = (!options.frees).then(|| "allocations, and no frees".to_owned());
+    caches.chain(sites).chain(callers).chain(frees).collect()
 }
 
 impl Recording {
@@ -74,7 +79,8 @@ impl Recording {
         unfinished: &Unfinished,
     ) -> Result<Recording, Error> {
         let tracefs = Tracefs::find_or_mount()?;
-        let events = tracefs.kmem_events();
+        let mut events = tracefs.kmem_events();
+        events.retain(|event| options.frees || event.contains("alloc"));
         if events.is_empty() {
             return Err(Error::CannotRecord {
                 what: format!("{}/events/kmem has no events", tracefs.root.display()),
@@ -103,12 +109,15 @@ impl Recording {
         let chosen = Chosen { caches: &options.caches, sites: &options.sites, portion };
         let filter = Filter::new(&chosen)?;
         let events = filter.set(&instance, events)?;
-        let probes = match options.probes {
+        if options.stacks {
+            stacks::ask(&instance, &events, &filter)?;
+        }
+        let probes = match options.probes && options.frees && options.callers.is_empty() {
             true => Probes::define(&tracefs, &instance, &filter),
             false => Probes::none(&tracefs, &instance),
         };
         let events = events.iter().map(|event| format!("kmem/{event}"));
-        let events: Vec<_> = events.chain(probes.paths()).collect();
+        let events: Vec<_> = events.chain(probes.paths()).chain(tasks::events(&instance)).collect();
         let page_bytes = instance.page_format()?.bytes();
         let drains = cpus.iter().map(|&cpu| {
             let pipe = instance.path(&format!("per_cpu/cpu{cpu}/trace_pipe_raw"));
@@ -122,11 +131,14 @@ impl Recording {
             command: options.command.clone(),
             only: only(options),
             probes: probes.functions.clone(),
+            comms: tasks::running(),
             ..Meta::default()
         };
         machine::describe(&mut meta);
         let sampler = Sampler::open(meta.page_bytes, unfinished.create_readings()?);
-        let formats = events.iter().map(|event| instance.event_format_text(event));
+        let described = events.iter().map(String::as_str);
+        let described = described.chain(options.stacks.then_some(stacks::FORMAT));
+        let formats = described.map(|event| instance.event_format_text(event));
         let head = Head {
             version: Head::VERSION,
             pid: std::process::id(),

@@ -17,9 +17,10 @@ pub(crate) struct Kept<'a> {
     keep: &'a mut dyn FnMut(&Event) -> bool,
     /// Whether the object in a slot is kept.
     objects: Vec<bool>,
-    /// The numbers among the kept ones of the trace's sites and caches, [`NONE`] before the first use.
+    /// The numbers among the kept ones of the trace's sites, caches and stacks, [`NONE`] before the first use.
     sites: Vec<u32>,
     caches: Vec<u32>,
+    stacks: Vec<u32>,
     meta: Meta,
     addresses: RowAddresses,
     facts: Facts,
@@ -57,6 +58,7 @@ impl<'a> Kept<'a> {
             objects: vec![false; meta.object_slots as usize],
             sites: vec![NONE; meta.sites.len()],
             caches: vec![NONE; meta.caches.len()],
+            stacks: vec![NONE; meta.stacks.len()],
             meta: meta.clone(),
             addresses: RowAddresses::of(meta),
             facts,
@@ -80,6 +82,12 @@ impl<'a> Kept<'a> {
                 names.caches.push(self.meta.caches[row.cache as usize].recorded_name().to_owned());
             }
             event.cache = *cache;
+        }
+        if let Some(stack) = self.stacks.get_mut(row.stack as usize) {
+            if *stack == NONE {
+                *stack = names.stack_of_trace(&self.meta.stacks, row.stack);
+            }
+            event.stack = *stack;
         }
         event
     }

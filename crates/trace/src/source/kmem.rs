@@ -29,6 +29,19 @@ const TRACE_FLAG_HARDIRQ: u64 = 0x08;
 const TRACE_FLAG_SOFTIRQ: u64 = 0x10;
 const TRACE_FLAG_NMI: u64 = 0x40;
 
+/// What a thread is interrupted by when an event happens; a later one interrupts those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    Thread = 0,
+    SoftInterrupt = 1,
+    HardInterrupt = 2,
+    Nmi = 3,
+}
+
+impl Level {
+    pub(crate) const COUNT: usize = 4;
+}
+
 /// Where a record says who made it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Maker {
@@ -50,11 +63,22 @@ impl Maker {
         self.pid.signed(record).map(|pid| pid as u32)
     }
 
+    /// Returns what made the record.
+    #[inline]
+    pub(crate) fn level(self, record: &[u8]) -> Level {
+        let flags = self.flags.and_then(|place| place.unsigned(record)).unwrap_or(0);
+        match flags {
+            _ if flags & TRACE_FLAG_NMI != 0 => Level::Nmi,
+            _ if flags & TRACE_FLAG_HARDIRQ != 0 => Level::HardInterrupt,
+            _ if flags & TRACE_FLAG_SOFTIRQ != 0 => Level::SoftInterrupt,
+            _ => Level::Thread,
+        }
+    }
+
     /// Returns whether an interrupt, hard or soft, made the record, so that the thread is only whom it interrupted.
     #[inline]
     pub(crate) fn in_interrupt(self, record: &[u8]) -> bool {
-        let flags = self.flags.and_then(|place| place.unsigned(record)).unwrap_or(0);
-        flags & (TRACE_FLAG_HARDIRQ | TRACE_FLAG_SOFTIRQ | TRACE_FLAG_NMI) != 0
+        self.level(record) != Level::Thread
     }
 }
 

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::NONE;
 use crate::meta::Site;
+use crate::stacks::{Extent, Frame, StackTree, Stacks};
 
 /// The names that [`RawEvent`](crate::RawEvent)s index, in order of first appearance.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,6 +13,11 @@ pub struct Names {
     pub sites: Vec<Site>,
     /// The names of caches.
     pub caches: Vec<String>,
+    /// The call stacks; their frames are numbers in `sites`.
+    pub(crate) stacks: StackTree,
+    /// By the addresses of a stack, its number
+    chains: FxHashMap<Box<[u64]>, u32>,
+    chain: Vec<u64>,
     addresses: FxHashMap<u64, u32>,
     symbols: FxHashMap<String, u32>,
     cache_ids: FxHashMap<Vec<u8>, u32>,
@@ -38,6 +44,55 @@ impl Names {
         let id = self.sites.len() as u32;
         self.sites.push(Site { name: symbol.to_owned(), ..Site::default() });
         self.symbols.insert(symbol.to_owned(), id);
+        id
+    }
+
+    /// Returns the number of the stack of these return addresses, nearest first; [`NONE`] where there are none.
+    pub(super) fn stack(&mut self, addresses: impl Iterator<Item = u64>, extent: Extent) -> u32 {
+        let mut chain = std::mem::take(&mut self.chain);
+        chain.clear();
+        chain.extend(addresses);
+        let known = if extent == Extent::Whole { self.chains.get(chain.as_slice()) } else { None };
+        let stack = known.copied().unwrap_or_else(|| self.add_stack(&chain, extent));
+        self.chain = chain;
+        stack
+    }
+
+    #[cold]
+    fn add_stack(&mut self, chain: &[u64], extent: Extent) -> u32 {
+        let frames = chain.iter().map(|address| self.address(*address));
+        let frames: Vec<u32> = frames.filter(|frame| *frame != NONE).collect();
+        let stack = self.stacks.add(&frames, extent);
+        if extent == Extent::Whole {
+            self.chains.insert(chain.into(), stack);
+        }
+        stack
+    }
+
+    /// Returns the number of the stack of these symbols.
+    pub(super) fn stack_of_symbols<'a>(
+        &mut self,
+        symbols: impl Iterator<Item = &'a str>,
+        extent: Extent,
+    ) -> u32 {
+        let frames: Vec<u32> = symbols.map(|symbol| self.symbol(symbol)).collect();
+        self.stacks.add(&frames, extent)
+    }
+
+    /// Returns the number of a stack of a trace.
+    pub(super) fn stack_of_trace(&mut self, stacks: &Stacks, stack: u32) -> u32 {
+        let extent = if stacks.is_cut(stack) { Extent::Cut } else { Extent::Whole };
+        let frames: Vec<u32> = stacks.frames(stack).map(|frame| self.frame(frame)).collect();
+        self.stacks.add(&frames, extent)
+    }
+
+    fn frame(&mut self, frame: &Frame) -> u32 {
+        let Frame { name, address } = frame;
+        let next = self.sites.len() as u32;
+        let id = *self.symbols.entry(format!("{name}\0{address:x}")).or_insert(next);
+        if id == next {
+            self.sites.push(Site { name: name.clone(), address: *address, ..Site::default() });
+        }
         id
     }
 

@@ -15,6 +15,7 @@ use super::recording::{Facts, Source};
 use super::sorter::Sorter;
 use crate::event::ZERO_SIZE_PTR;
 use crate::meta::{Quality, Site};
+use crate::stacks::Stacks;
 use crate::store::{FileRows, ParquetFile, PidColumn};
 use crate::{Batch, Error, Event, Meta, NONE, RawEvent, Samples};
 
@@ -30,6 +31,11 @@ pub(super) struct Rows {
     sorter: Sorter,
     batch: Batch,
     site_addresses: FxHashMap<String, u64>,
+    /// The numbers among the names of the rows' sites
+    sites: Vec<u32>,
+    /// The stacks of its metadata, and their numbers among the names
+    stacks: Stacks,
+    renamed: FxHashMap<u32, u32>,
     addresses: RowAddresses,
     facts: Facts,
 }
@@ -58,15 +64,28 @@ impl Rows {
             sorter: Sorter::new(path),
             batch: Batch::default(),
             site_addresses,
+            sites: Vec::new(),
+            stacks: meta.stacks.clone(),
+            renamed: FxHashMap::default(),
             addresses: RowAddresses::of(meta),
             facts,
         }
     }
 
+    /// Returns the number of a row's stack among the names; [`NONE`] of one that the metadata does not have.
+    fn stack(&mut self, stack: u32) -> u32 {
+        if stack as usize >= self.stacks.len() {
+            return NONE;
+        }
+        let (names, stacks) = (&mut self.facts.names, &self.stacks);
+        *self.renamed.entry(stack).or_insert_with(|| names.stack_of_trace(stacks, stack))
+    }
+
     /// Takes the names that the last batch brought.
     fn name(&mut self) {
         let names = &mut self.facts.names;
-        for name in &self.rows.sites().list()[names.sites.len()..] {
+        for name in &self.rows.sites().list()[self.sites.len()..] {
+            self.sites.push(names.sites.len() as u32);
             let address = self.site_addresses.get(name).copied().unwrap_or(0);
             names.sites.push(Site { name: name.clone(), address, ..Site::default() });
         }
@@ -128,9 +147,13 @@ impl Source for Rows {
         if self.unread {
             self.name();
             self.facts.bytes_read += self.batch.len() as u64;
-            for row in self.batch.events() {
-                self.sorter.push(self.addresses.raw(row))?;
+            let batch = std::mem::take(&mut self.batch);
+            for row in batch.events() {
+                let stack = self.stack(row.stack);
+                let site = self.sites.get(row.site as usize).copied().unwrap_or(NONE);
+                self.sorter.push(RawEvent { stack, site, ..self.addresses.raw(row) })?;
             }
+            self.batch = batch;
         } else {
             self.sorter.finish();
             self.facts.meta.quality.disordered += self.sorter.disordered;

@@ -26,6 +26,13 @@ const BLOCK_EVENTS: usize = 1 << 10;
 /// Events given out at once.
 const CHUNK_EVENTS: usize = 4096;
 
+/// An event that was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ticket {
+    run: usize,
+    place: usize,
+}
+
 /// Takes events in any order, then gives them in order of time.
 #[derive(Debug)]
 pub(super) struct Sorter {
@@ -67,13 +74,15 @@ impl Sorter {
         }
     }
 
-    pub(super) fn push(&mut self, event: RawEvent) -> Result<(), Error> {
+    /// Takes an event; its ticket is good until a run of events is full and stored.
+    pub(super) fn push(&mut self, event: RawEvent) -> Result<Ticket, Error> {
+        let ticket = Ticket { run: self.runs.len(), place: self.events.len() };
         let latest_ns = self.latest_ns.entry(event.cpu).or_insert(0);
         self.disordered += u64::from(event.time_ns < *latest_ns);
         *latest_ns = event.time_ns.max(*latest_ns);
         self.events.push(event);
         if self.events.len() < self.run_events {
-            return Ok(());
+            return Ok(ticket);
         }
         self.events.sort_by_key(|event| event.time_ns);
         let spool = match &mut self.spool {
@@ -85,7 +94,14 @@ impl Sorter {
         blocks.reverse();
         self.runs.push(Run { first_ns: self.events[0].time_ns, blocks, ..Run::default() });
         self.events.clear();
-        Ok(())
+        Ok(ticket)
+    }
+
+    /// Gives an event its stack; returns whether its ticket was good.
+    pub(super) fn set_stack(&mut self, ticket: Ticket, stack: u32) -> bool {
+        let is_good = ticket.run == self.runs.len();
+        let event = self.events.get_mut(ticket.place).filter(|_| is_good);
+        event.map(|event| event.stack = stack).is_some()
     }
 
     /// Ends the collecting: [`Sorter::take`] may be called.

@@ -17,25 +17,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bulk::Bulk;
 use super::format::{EventFormat, Place};
+use super::kernel_stack::{KernelStack, Waiting};
 use super::kmem::{Layout, kind_of};
 use super::page_format::PageFormat;
 use super::recording::{Facts, Source};
-use crate::{Error, RawEvent};
-
-/// How a processor's clock becomes nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Tsc {
-    pub(crate) mult: u32,
-    pub(crate) shift: u32,
-    pub(crate) offset_ns: u64,
-}
-
-impl Tsc {
-    fn ns(self, count: u64) -> u64 {
-        let ns = (u128::from(count) * u128::from(self.mult)) >> self.shift;
-        (ns as u64).wrapping_add(self.offset_ns)
-    }
-}
+use super::records::Records;
+use super::task::TaskName;
+use super::tsc::Tsc;
+use crate::{Error, Extent, RawEvent};
 
 /// Returns how many events a CPU lost, by what its `stats` file says.
 pub(crate) fn lost(stats: &str) -> u64 {
@@ -62,6 +51,7 @@ struct Decoder {
     recorder: Vec<u32>,
     is_marking: bool,
     tsc: Option<Tsc>,
+    stack: Option<KernelStack>,
     facts: Facts,
 }
 
@@ -72,6 +62,8 @@ enum Known {
     One(Layout),
     /// One of many objects
     Bulk(Bulk),
+    /// One that says what a thread is called
+    Task(TaskName),
 }
 
 /// One CPU's pages.
@@ -86,6 +78,9 @@ struct CpuPages<R> {
     /// The events of the current page, and the next of them.
     events: Vec<RawEvent>,
     next: usize,
+    /// How many of them can be given out: those behind may yet get a stack.
+    settled: usize,
+    waiting: Waiting,
     pages_read: u64,
     /// The time of the last record, whose top bits absolute time stamps need.
     time_ns: u64,
@@ -111,16 +106,17 @@ impl<R: Read> TracefsRaw<R> {
         let mut layouts = Vec::new();
         let mut layout_of = FxHashMap::default();
         for format in formats {
-            let layout = match (kind_of(&format.name), Bulk::new(format)?) {
-                (Some(kind), _) => Known::One(Layout::new(kind, format)?),
-                (None, Some(bulk)) => Known::Bulk(bulk),
-                (None, None) => continue,
+            let layout = match (kind_of(&format.name), Bulk::new(format)?, TaskName::new(format)) {
+                (Some(kind), ..) => Known::One(Layout::new(kind, format)?),
+                (None, Some(bulk), _) => Known::Bulk(bulk),
+                (None, None, Some(task)) => Known::Task(task),
+                (None, None, None) => continue,
             };
             layout_of.insert(format.id as u16, layouts.len() as u8);
             layouts.push(layout);
         }
         let bulk = layouts.iter_mut().filter_map(|layout| match layout {
-            Known::One(_) => None,
+            Known::One(_) | Known::Task(_) => None,
             Known::Bulk(bulk) => Some(bulk),
         });
         Bulk::cover(&mut bulk.collect::<Vec<_>>());
@@ -130,6 +126,7 @@ impl<R: Read> TracefsRaw<R> {
             recorder: Vec::new(),
             is_marking: false,
             tsc: None,
+            stack: formats.iter().find_map(KernelStack::new),
             facts,
         };
         let source = TracefsRaw { decoder, cpus: Vec::new() };
@@ -151,6 +148,8 @@ impl<R: Read> TracefsRaw<R> {
             buffer: vec![0; page.bytes()],
             events: Vec::new(),
             next: 0,
+            settled: 0,
+            waiting: Waiting::default(),
             pages_read: 0,
             time_ns: 0,
             missed: 0,
@@ -222,36 +221,39 @@ impl<R: Read + std::fmt::Debug> Source for TracefsRaw<R> {
 impl<R: Read> CpuPages<R> {
     /// Returns the key in merge order of the next event, `None` at the end.
     fn peek(&mut self, decoder: &mut Decoder) -> Option<(u64, u32)> {
-        while self.next == self.events.len() {
+        while self.next == self.settled {
             if self.ended {
                 return None;
             }
+            self.events.drain(..self.next);
+            self.waiting.gave(self.next);
             self.next = 0;
-            self.events.clear();
             match fill(&mut self.pages, &mut self.buffer) {
-                Ok(0) => return None,
-                Ok(bytes) if bytes == self.buffer.len() => {}
-                Ok(_) => return self.end("page that is cut short", decoder),
-                Err(error) => {
-                    return self.end(&format!("pages that cannot be read ({error})"), decoder);
+                Ok(0) => self.ended = true,
+                Ok(bytes) if bytes == self.buffer.len() => {
+                    self.pages_read += 1;
+                    decoder.page(self);
                 }
+                Ok(_) => self.end("page that is cut short", decoder),
+                Err(error) => self.end(&format!("pages that cannot be read ({error})"), decoder),
             }
-            self.pages_read += 1;
-            decoder.page(self);
+            self.settled = match self.ended {
+                true => self.events.len(),
+                false => self.waiting.settled(self.events.len()),
+            };
         }
         Some((self.events[self.next].time_ns, self.cpu))
     }
 
     /// Counts what ends this CPU's pages too early.
-    fn end(&mut self, reason: &str, decoder: &mut Decoder) -> Option<(u64, u32)> {
+    fn end(&mut self, reason: &str, decoder: &mut Decoder) {
         let (page, cpu) = (self.pages_read + 1, self.cpu);
         decoder.skip(reason, || format!("page {page} of CPU {cpu}"));
         self.ended = true;
-        None
     }
 
     fn take_until(&mut self, until: (u64, u32), to: &mut Vec<RawEvent>) {
-        let rest = &self.events[self.next..];
+        let rest = &self.events[self.next..self.settled];
         let ready = rest.iter().take_while(|event| (event.time_ns, self.cpu) < until).count();
         to.extend_from_slice(&rest[..ready]);
         self.next += ready;
@@ -309,9 +311,8 @@ impl Decoder {
                 };
                 let number = record.first_chunk().map(|number| u16::from_le_bytes(*number));
                 if number.is_some_and(|number| pages.left_out.contains(&number)) {
-                    continue;
-                }
-                if let Err(reason) = self.event(record, time_ns, cpu, &mut pages.events) {
+                    pages.waiting = Waiting::default();
+                } else if let Err(reason) = self.record(record, time_ns, pages) {
                     self.skip(reason, place(pages.pages_read));
                 }
             }
@@ -321,6 +322,35 @@ impl Decoder {
 
     fn skip(&mut self, reason: &str, place: impl FnOnce() -> String) {
         self.facts.meta.quality.skip(reason, place);
+    }
+
+    /// Decodes a record of an event, or of the stack of one before it.
+    #[inline]
+    fn record<R>(
+        &mut self,
+        record: &[u8],
+        time_ns: u64,
+        pages: &mut CpuPages<R>,
+    ) -> Result<(), &'static str> {
+        let Some(stack) = &self.stack else {
+            return self.event(record, time_ns, pages.cpu, &mut pages.events);
+        };
+        let level = stack.level(record);
+        if record.first_chunk().map(|number| u16::from_le_bytes(*number)) == Some(stack.id) {
+            let addresses = stack.addresses(record).ok_or("record that is too short")?;
+            if let Some(place) = pages.waiting.take(level) {
+                let stack = self.facts.names.stack(addresses, Extent::Whole);
+                pages.events[place].stack = stack;
+            }
+            return Ok(());
+        }
+        let before = pages.events.len();
+        self.event(record, time_ns, pages.cpu, &mut pages.events)?;
+        match pages.events.len() - before {
+            1 => pages.waiting.note(level, before),
+            _ => pages.waiting.forget(level),
+        }
+        Ok(())
     }
 
     /// Decodes a record into `to`, unless it is to be left out.
@@ -339,6 +369,10 @@ impl Decoder {
         let maker = match layout {
             Known::One(layout) => layout.maker,
             Known::Bulk(bulk) => bulk.maker,
+            Known::Task(task) => {
+                self.facts.meta.comms.extend(task.read(record));
+                return Ok(());
+            }
         };
         let pid = maker.pid(record).ok_or(short)?;
         let is_recorder = self.recorder.contains(&pid) && !maker.in_interrupt(record);
@@ -349,6 +383,7 @@ impl Decoder {
         let time_ns = self.tsc.map_or(time_ns, |tsc| tsc.ns(time_ns));
         let names = &mut self.facts.names;
         match layout {
+            Known::Task(_) => {}
             Known::One(layout) => {
                 to.push(layout.decode(record, time_ns, cpu, names).ok_or(short)?);
             }
@@ -378,113 +413,9 @@ fn missed(commit: u64, data: &[u8]) -> u64 {
     stored.unwrap_or(1).max(1)
 }
 
-/// The records of a page: time and bytes of each, or an error where the page makes no sense.
-struct Records<'a> {
-    data: &'a [u8],
-    time_ns: u64,
-}
-
-impl<'a> Iterator for Records<'a> {
-    type Item = Result<(u64, &'a [u8]), ()>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        const TIME_STAMP_BITS: u32 = 59;
-        while let Some((head, rest)) = self.data.split_first_chunk::<4>() {
-            let head = u32::from_le_bytes(*head);
-            let (type_len, delta) = (head & 31, u64::from(head >> 5));
-            let word = rest.first_chunk::<4>().map(|word| u32::from_le_bytes(*word));
-            // Bytes behind the head, and where among them the event begins.
-            let (bytes, start) = match (type_len, word) {
-                (29, _) if delta == 0 => return None, // the rest of the page is unused
-                (0 | 29, Some(bytes)) => (bytes as usize, 4),
-                (30, Some(high)) => {
-                    self.time_ns = self.time_ns.wrapping_add(u64::from(high) << 27);
-                    (4, 4)
-                }
-                (31, Some(high)) => {
-                    let low = (u64::from(high) << 27) + delta;
-                    let top = self.time_ns >> TIME_STAMP_BITS << TIME_STAMP_BITS;
-                    self.time_ns = (top | low).wrapping_sub(delta);
-                    (4, 4)
-                }
-                (1..=28, _) => (type_len as usize * 4, 0),
-                _ => return self.damaged(),
-            };
-            self.time_ns = self.time_ns.wrapping_add(delta);
-            let whole = bytes.next_multiple_of(4);
-            let Some((record, rest)) = rest.split_at_checked(whole) else {
-                return self.damaged();
-            };
-            self.data = rest;
-            if type_len < 29 {
-                return match record.get(start..bytes) {
-                    Some(event) => Some(Ok((self.time_ns, event))),
-                    None => self.damaged(),
-                };
-            }
-        }
-        None
-    }
-}
-
-impl<'a> Records<'a> {
-    /// Nothing behind a record of unknown length can be found.
-    fn damaged(&mut self) -> Option<Result<(u64, &'a [u8]), ()>> {
-        self.data = &[];
-        Some(Err(()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn records(words: &[u32], time_ns: u64) -> Vec<Result<(u64, Vec<u8>), ()>> {
-        let data: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let records = Records { data: &data, time_ns };
-        records.map(|r| r.map(|(time, bytes)| (time, bytes.to_vec()))).collect()
-    }
-
-    #[test]
-    fn time_steps_add_up_over_all_kinds_of_records() {
-        let words = [
-            1 | 5 << 5, // one word of data, 5 ns later
-            0xaaaa,
-            30 | 3 << 5, // 3 + (2 << 27) ns later
-            2,
-            29 | 7 << 5, // discarded, its 4 + 4 bytes passed over
-            4,
-            5 << 5, // long record: 4 + 4 bytes
-            8,
-            0xbbbb,
-            31 | 9 << 5, // absolute: 9 + (1 << 27)
-            1,
-            1 | 1 << 5,
-            0xcccc,
-            29, // end
-            77,
-        ];
-        let base = 1 << 60;
-        let after = base + 5 + 3 + (2 << 27) + 7;
-        let event = |time, word: u32| Ok((time, word.to_le_bytes().to_vec()));
-        assert_eq!(
-            records(&words, base),
-            [
-                event(base + 5, 0xaaaa),
-                event(after + 5, 0xbbbb),
-                event(base + 10 + (1 << 27), 0xcccc)
-            ]
-        );
-    }
-
-    #[test]
-    fn a_record_beyond_the_page_is_an_error() {
-        assert_eq!(records(&[28 | 1 << 5, 0], 0), [Err(())]);
-        assert_eq!(records(&[1 << 5, u32::MAX - 3], 0), [Err(())]);
-        assert_eq!(records(&[1 << 5, 2, 0], 0), [Err(())]);
-        assert_eq!(records(&[30 | 1 << 5], 0), [Err(())]);
-    }
 
     /// A kmem_cache_free as 6.18 describes it, and where a page keeps it.
     const FREE: &str = "name: kmem_cache_free\nID: 7\n\
@@ -555,7 +486,13 @@ pub fn fuzz_pages(data: &[u8]) {
     let place = |offset, bytes| Place { offset, bytes };
     let page = PageFormat { timestamp: place(0, 8), commit: place(8, 8), data: place(16, 112) };
     let (low, high) = data.split_at(data.len() / 2);
-    let formats = [format.expect("a good format")];
+    let stack = EventFormat::parse(
+        "name: kernel_stack\nID: 8\n\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\
+         \tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n\
+         \tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n\
+         \tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n",
+    );
+    let formats = [format, stack].map(|format| format.expect("a good format"));
     let mut source = TracefsRaw::new(page, &formats, vec![(0, low), (1, high)], Facts::default())
         .expect("a good format");
     let mut events = Vec::new();

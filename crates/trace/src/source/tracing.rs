@@ -9,6 +9,7 @@
 use std::io::Read;
 
 use super::format::EventFormat;
+use super::kernel_stack;
 use super::kmem::kind_of;
 
 /// How tracing data begins.
@@ -109,12 +110,15 @@ pub(super) fn headers<R: Read>(fields: &mut Fields<R>) -> Option<[String; 2]> {
     Some([text("header_page")?, text("header_event")?])
 }
 
-/// Passes over the formats of ftrace's own events.
-pub(super) fn ftrace_events<R: Read>(fields: &mut Fields<R>) -> Option<()> {
+/// Reads the formats of ftrace's own events, and returns that of stacks, if it is there.
+pub(super) fn ftrace_events<R: Read>(fields: &mut Fields<R>) -> Option<Vec<EventFormat>> {
+    let mut formats = Vec::new();
     for _ in 0..fields.u32()? {
-        fields.sized()?;
+        let text = fields.sized()?;
+        let format = EventFormat::parse(&String::from_utf8_lossy(&text)).ok();
+        formats.extend(format.filter(|format| format.name == kernel_stack::NAME));
     }
-    Some(())
+    Some(formats)
 }
 
 /// The events that a recording describes.

@@ -175,11 +175,11 @@ impl ParquetFile {
     }
 }
 
-/// Whether column `pid` is decoded.
+/// Whether the columns `pid` and `stack` are decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PidColumn {
     Read,
-    /// Not decoded: all are 0.
+    /// Not decoded: all are 0, and without a stack.
     Skip,
 }
 
@@ -276,6 +276,7 @@ impl FileRows {
         self.integers::<Int64Type, _>("bytes_alloc", rows, Some(0), unsigned, &mut to.bytes_alloc)?;
         self.integers::<UInt32Type, _>("gfp", rows, Some(0), |gfp| gfp, &mut to.gfp)?;
         self.integers::<Int16Type, _>("node", rows, Some(-1), |node| node, &mut to.node)?;
+        self.integers::<UInt32Type, _>("stack", rows, Some(NONE), |stack| stack, &mut to.stack)?;
         self.names("kind", rows, None, Kind::from_name, &mut to.kind)?;
         let (mut sites, mut caches) = (Arc::clone(&self.sites), Arc::clone(&self.caches));
         let grows = !self.file.is_whole();
@@ -302,6 +303,10 @@ impl FileRows {
         let slots = rows.object.iter().fold(0, |most, &o| most.max(o.wrapping_add(1)));
         if slots > meta.object_slots {
             return Err(self.damaged("column object has a value beyond object_slots"));
+        }
+        let stacks = rows.stack.iter().fold(0, |most, &s| most.max(s.wrapping_add(1)));
+        if stacks as usize > meta.stacks.len() {
+            return Err(self.damaged("column stack has a value beyond the number of stacks"));
         }
         let cpus = rows.cpu.iter().fold(0, |most, &cpu| most.max(u32::from(cpu) + 1));
         if cpus > meta.cpus {
@@ -425,8 +430,8 @@ impl FileRows {
     }
 }
 
-/// Returns the columns that have to be decoded: `pid` where it is asked for, and not `node` where the
-/// statistics say that all it holds is -1. Hardly any event asks for a node, and null stands for the same.
+/// Returns the columns that have to be decoded: `pid` and `stack` where they are asked for, and not `node` or `stack`
+/// where the statistics say that all they hold is -1 and null. Hardly any event asks for a node, and null stands for the same.
 fn projection(
     parquet: &ArrowReaderMetadata,
     group: &RowGroupMetaData,
@@ -439,8 +444,13 @@ fn projection(
                 if node.min_opt() == Some(&-1) && node.max_opt() == Some(&-1)
         )
     };
+    let no_stack = |leaf: usize| {
+        let nulls = group.column(leaf).statistics().and_then(Statistics::null_count_opt);
+        nulls.is_some_and(|nulls| i64::try_from(nulls) == Ok(group.num_rows()))
+    };
     let leaves = schema::leaves(parquet.parquet_schema()).filter(|&(leaf, name)| match name {
         "pid" => pids == PidColumn::Read,
+        "stack" => pids == PidColumn::Read && !no_stack(leaf),
         "node" => !no_node(leaf),
         _ => true,
     });

@@ -85,6 +85,7 @@ fn record_batch(rows: &Batch, sites: &[Site], caches: &[RecordedCache]) -> Recor
         Arc::new(Int16Array::from_iter(
             rows.node.iter().enumerate().map(|(row, &node)| alloc(row).then_some(node)),
         )),
+        Arc::new(UInt32Array::from_iter(rows.stack.iter().map(|&s| (s != NONE).then_some(s)))),
     ];
     RecordBatch::try_new(schema::schema(), columns).expect("columns match the schema")
 }

@@ -84,7 +84,7 @@ impl TraceReader {
     }
 
     /// Decodes all rows now and keeps them, if there are at most `events_max`: who goes through a small trace several
-    /// times pays for decoding, a third of a replay, once. [`Batch::pid`] is all 0 then in all of its batches, as in
+    /// times pays for decoding, a third of a replay, once. [`Batch::pid`] is all 0 and no row has a stack then, as in
     /// those of [`TraceReader::batches_without_pid`].
     ///
     /// # Errors
@@ -128,8 +128,8 @@ impl TraceReader {
         self.rows(PidColumn::Read)
     }
 
-    /// As [`TraceReader::batches`], but where it takes time to read [`Batch::pid`] is all 0: no allocator
-    /// asks which thread calls, and to decode it is 2 % of a replay.
+    /// As [`TraceReader::batches`], but where it takes time to read [`Batch::pid`] is all 0 and no row has a stack: no
+    /// allocator asks who calls, and to decode it is 2 % of a replay.
     pub fn batches_without_pid(&self) -> Batches {
         self.rows(PidColumn::Skip)
     }

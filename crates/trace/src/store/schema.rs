@@ -66,6 +66,7 @@ pub(super) fn schema() -> Arc<Schema> {
         Field::new("bytes_alloc", DataType::Int64, true),
         Field::new("gfp", DataType::UInt32, true),
         Field::new("node", DataType::Int16, true),
+        Field::new("stack", DataType::UInt32, true),
     ]))
 }
 

@@ -18,9 +18,10 @@ use super::reader::TraceReader;
 use super::schema::ROW_GROUP_ROWS;
 use crate::error::At;
 use crate::meta::{Meta, RecordedCache, SCHEMA_VERSION, Site};
+use crate::stacks::{Extent, Frame, StackList};
 use crate::{Batch, Error, Event, NONE};
 
-/// The most rows of a trace that are kept in memory: 8 Mi rows of 49 bytes are 392 MiB.
+/// The most rows of a trace that are kept in memory: 8 Mi rows of 53 bytes are 424 MiB.
 const MEMORY_ROWS_MAX: usize = 8 << 20;
 
 /// Writes one trace. Dropped without [`finish`](TraceWriter::finish) it leaves nothing behind.
@@ -34,6 +35,7 @@ pub struct TraceWriter {
     site_names: FxHashMap<String, u64>,
     caches: Vec<RecordedCache>,
     cache_ids: FxHashMap<String, u32>,
+    stacks: StackList,
     addresses: Addresses,
     counts: Counts,
 }
@@ -67,6 +69,7 @@ struct Counts {
     time_last_ns: u64,
     object_slots: u32,
     cpus: u32,
+    allocs_without_stack: u64,
 }
 
 impl TraceWriter {
@@ -104,6 +107,7 @@ impl TraceWriter {
             site_names: FxHashMap::default(),
             caches: Vec::new(),
             cache_ids: FxHashMap::default(),
+            stacks: StackList::default(),
             addresses: Addresses::Keep,
             counts: Counts::default(),
         }
@@ -148,6 +152,21 @@ impl TraceWriter {
         id
     }
 
+    /// Returns the number of a call stack, whose frames (name and address) come from the allocation outwards, for
+    /// [`Event::stack`]; adds it when it is new. [`NONE`] of no frames.
+    pub fn stack<'a>(
+        &mut self,
+        frames: impl IntoIterator<Item = (&'a str, u64)>,
+        extent: Extent,
+    ) -> u32 {
+        let addresses = self.addresses;
+        let frame = |(name, address): (&str, u64)| match addresses {
+            Addresses::Keep => Frame { name: name.to_owned(), address },
+            Addresses::Strip => Frame { name: without_address(name).to_owned(), address: 0 },
+        };
+        self.stacks.add(frames.into_iter().map(frame), extent)
+    }
+
     /// Returns the call sites added so far.
     pub(crate) fn sites(&self) -> &[Site] {
         &self.sites
@@ -175,6 +194,7 @@ impl TraceWriter {
         assert!(event.time_ns >= self.counts.time_last_ns, "events are not in time order");
         assert!(event.site == NONE || (event.site as usize) < self.sites.len(), "unknown site");
         assert!(event.cache == NONE || (event.cache as usize) < self.caches.len(), "unknown cache");
+        assert!(event.stack == NONE || (event.stack as usize) < self.stacks.len(), "unknown stack");
         self.counts.add(event);
         if event.kind.is_alloc() {
             self.note_size(event);
@@ -230,6 +250,10 @@ impl TraceWriter {
         }
         meta.sites = std::mem::take(&mut self.sites);
         meta.caches = std::mem::take(&mut self.caches);
+        meta.stacks = std::mem::take(&mut self.stacks).finish();
+        if !meta.stacks.is_empty() {
+            meta.stacks.allocs_without = self.counts.allocs_without_stack;
+        }
         Ok(())
     }
 
@@ -273,6 +297,7 @@ impl Counts {
     #[inline]
     fn add(&mut self, event: &Event) {
         self.by_kind[event.kind as usize] += 1;
+        self.allocs_without_stack += u64::from(event.kind.is_alloc() && event.stack == NONE);
         self.time_first_ns.get_or_insert(event.time_ns);
         self.time_last_ns = event.time_ns;
         self.cpus = self.cpus.max(u32::from(event.cpu) + 1);
@@ -318,6 +343,7 @@ mod tests {
         let rows = Rows::Memory { batches: Vec::new(), batches_max };
         let mut writer = TraceWriter::new(path, rows);
         let (site, cache) = (writer.site("f+0x1", 1), writer.cache("c"));
+        let stack = writer.stack([("f+0x1", 1), ("main", 0)], Extent::Whole);
         for time_ns in 0..3 * ROW_GROUP_ROWS as u64 + 5 {
             let free = time_ns % 2 == 1;
             let event = Event {
@@ -332,6 +358,7 @@ mod tests {
                 bytes_alloc: if free { 0 } else { time_ns },
                 gfp: 0,
                 node: -1,
+                stack: if time_ns % 3 == 0 { stack } else { NONE },
             };
             writer.push(&event).unwrap();
         }
@@ -356,7 +383,8 @@ mod tests {
             batches.flat_map(|b| b.unwrap().events().collect::<Vec<_>>()).collect::<Vec<_>>()
         };
         let all = events(memory.batches());
-        let without: Vec<_> = all.iter().map(|event| Event { pid: 0, ..*event }).collect();
+        let without: Vec<_> =
+            all.iter().map(|event| Event { pid: 0, stack: NONE, ..*event }).collect();
         assert!(events(file.batches_without_pid()) == without);
         // By another thread, by this one, and all at once.
         let here = file.on_one_thread();

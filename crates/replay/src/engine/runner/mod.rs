@@ -70,6 +70,7 @@ pub(crate) const NO_EVENT: Event = Event {
     bytes_alloc: 0,
     gfp: 0,
     node: -1,
+    stack: NONE,
 };
 
 /// Counts by name.

@@ -48,6 +48,28 @@ pub(super) struct Sample<'a> {
     pub(super) time_ns: u64,
     pub(super) cpu: u32,
     pub(super) raw: &'a [u8],
+    /// The call chain, eight bytes an address, with marks in between; empty where there is none.
+    pub(super) chain: &'a [u8],
+}
+
+/// Marks in a call chain say whose addresses follow. Numbers from here on are marks and not addresses.
+const CONTEXT_MAX: u64 = -4095_i64 as u64;
+const CONTEXT_KERNEL: u64 = -128_i64 as u64;
+
+impl Sample<'_> {
+    /// Returns the addresses of the kernel in its call chain, nearest first.
+    #[inline]
+    pub(super) fn kernel_chain(&self) -> impl Iterator<Item = u64> {
+        let words = self.chain.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word));
+        let mut is_kernel = false;
+        words.filter(move |address| {
+            let is_mark = *address >= CONTEXT_MAX;
+            if is_mark {
+                is_kernel = *address == CONTEXT_KERNEL;
+            }
+            is_kernel && !is_mark
+        })
+    }
 }
 
 impl Attr {
@@ -114,12 +136,13 @@ impl Attr {
         if has(READ) {
             self.skip_read(&mut bytes)?;
         }
+        let mut chain: &[u8] = &[];
         if has(CALLCHAIN) {
             let depth = usize::try_from(bytes.u64()?).ok()?;
-            bytes.skip(depth.checked_mul(8)?)?;
+            chain = bytes.take(depth.checked_mul(8)?)?;
         }
         let length = bytes.u32()? as usize;
-        Some(Sample { tid, time_ns, cpu, raw: bytes.take(length)? })
+        Some(Sample { tid, time_ns, cpu, raw: bytes.take(length)?, chain })
     }
 
     /// Passes over the counter values that PERF_SAMPLE_READ puts in.

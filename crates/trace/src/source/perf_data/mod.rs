@@ -32,7 +32,7 @@ use crate::error::At;
 use crate::source::bytes::{Bytes, text};
 use crate::source::kmem::Layout;
 use crate::symbols::Symbols;
-use crate::{Error, Input, RawEvent};
+use crate::{Error, Extent, Input, RawEvent};
 
 /// How files begin, in the byte order of little-endian machines.
 pub(super) const MAGIC: &[u8; 8] = b"PERFILE2";
@@ -394,7 +394,8 @@ fn sample(
         return Ok(None);
     };
     let event = layout.decode(sample.raw, sample.time_ns, sample.cpu, names).ok_or(short)?;
-    Ok(Some(RawEvent { pid: sample.tid, ..event }))
+    let stack = names.stack(sample.kernel_chain(), Extent::Whole);
+    Ok(Some(RawEvent { pid: sample.tid, stack, ..event }))
 }
 
 impl Source for PerfData {

@@ -220,7 +220,9 @@ impl Perfetto {
         for field in Fields(bundle) {
             match field {
                 Ok((2, Value::Bytes(event))) => match self.event(event, cpu as u32, sequence) {
-                    Ok(Some(event)) => self.sorter.push(event)?,
+                    Ok(Some(event)) => {
+                        self.sorter.push(event)?;
+                    }
                     Ok(None) => {}
                     Err(Damaged) => self.skip("damaged event", offset),
                 },

@@ -8,6 +8,7 @@
 use slablab_linux::Gfp;
 
 use super::super::kmem;
+use super::chain::Context;
 use crate::{Kind, RawEvent};
 
 /// A kmem event as a line has it.
@@ -20,6 +21,15 @@ pub(super) struct Line<'a> {
     pub(super) call_site: &'a str,
     /// "" when the event names no cache.
     pub(super) cache: &'a str,
+    /// Whether, and how, it interrupts a thread, as tracefs writes it.
+    interrupt: u8,
+}
+
+impl Line<'_> {
+    /// Returns where it happened.
+    pub(super) fn context(&self) -> Context {
+        Context { cpu: self.event.cpu, pid: self.event.pid, interrupt: self.interrupt }
+    }
 }
 
 /// The kinds of lines without a usable kmem event.
@@ -27,6 +37,8 @@ pub(super) struct Line<'a> {
 pub(super) enum Other {
     /// An event of another kind, or a line that is intentionally not an event.
     Irrelevant,
+    /// The mark above a stack.
+    Stack(Context),
     /// A note that a CPU lost events; their number is not always given.
     Lost { cpu: u32, events: Option<u64> },
     /// How many events a CPU lost in all, which notes may have told before.
@@ -48,9 +60,32 @@ pub(super) fn parse(line: &str) -> Result<Line<'_>, Other> {
     let (who, cpu) = split_cpu(head).ok_or(Other::Broken(NO_CPU))?;
     let (comm, pid) = thread(who).unwrap_or_default();
     let event = RawEvent { time_ns, cpu, pid, kind, ..RawEvent::EMPTY };
-    let mut parsed = Line { event, comm, call_site: "", cache: "" };
+    let interrupt = interrupt(&head[who.len()..]);
+    let mut parsed = Line { event, comm, call_site: "", cache: "", interrupt };
     read_fields(fields, &mut parsed)?;
     Ok(parsed)
+}
+
+/// Returns the third of the flags between CPU and time, `[000] d.h1.`, which says what interrupts; `.` where there are none.
+fn interrupt(between: &str) -> u8 {
+    let flags = between.split_once(']').map_or(between, |(_, flags)| flags).trim();
+    match flags.as_bytes() {
+        [_, _, interrupt, _, ..] if !flags.contains(' ') => *interrupt,
+        _ => b'.',
+    }
+}
+
+/// Reads the mark above a stack: `<stack trace>`, of trace-cmd `kernel_stack:`.
+fn stack_mark(line: &str) -> Option<Context> {
+    let trimmed = line.trim_end();
+    let head = trimmed.strip_suffix("<stack trace>").or_else(|| {
+        let head = trimmed.strip_suffix("<stack trace >")?;
+        head.trim_end().strip_suffix("kernel_stack:")
+    })?;
+    let (head, _) = split_time(head)?;
+    let (who, cpu) = split_cpu(head)?;
+    let (_, pid) = thread(who)?;
+    Some(Context { cpu, pid, interrupt: interrupt(&head[who.len()..]) })
 }
 
 /// Splits at the event's name: what is left of it, and the fields right of it.
@@ -290,6 +325,9 @@ fn not_kmem(line: &str) -> Other {
     }
     if let Some(lost) = lost(line) {
         return lost;
+    }
+    if let Some(context) = stack_mark(line) {
+        return Other::Stack(context);
     }
     let of_cpu = trimmed.starts_with("CPU ") && trimmed.ends_with("empty");
     if of_cpu || is_call(line) || is_dump(line) || line.contains("PERF_RECORD_") {

@@ -13,6 +13,7 @@
 //! What cannot be known from a text: addresses of call sites where it has symbols; pointers where the
 //! kernel hashed them (hashed ones still tell objects apart).
 
+mod chain;
 mod clock;
 mod line;
 pub(super) mod machine;
@@ -21,12 +22,13 @@ use std::fmt;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 
+use self::chain::Chain;
 use self::clock::Clock;
 use self::line::{Line, Other};
 use super::recording::{Facts, Format, OTHER_EVENTS_MAX, Source};
 use super::sorter::Sorter;
 use crate::error::At;
-use crate::{Error, Input, NONE, RawEvent};
+use crate::{Error, Extent, Input, NONE, RawEvent};
 use slablab_linux::CPUS_MAX;
 
 /// An open text.
@@ -39,6 +41,7 @@ pub(super) struct Text {
     facts: Facts,
     is_sampled: bool,
     clock: Clock,
+    chain: Chain,
     /// Events that were lost in all, where the text says so beside noting losses one by one.
     lost_in_all: Vec<u64>,
 }
@@ -76,6 +79,7 @@ impl Text {
             facts,
             is_sampled,
             clock: Clock::default(),
+            chain: Chain::default(),
             lost_in_all: Vec::new(),
         }
     }
@@ -96,6 +100,8 @@ impl Text {
                         "print it again with times of a clock (perf script without --deltatime)";
                     return Err(Error::bad(&self.path, At::File, what, remedy));
                 }
+                let cut = self.chain.end(Extent::Cut);
+                self.chain_read(cut);
                 self.sorter.finish();
                 let quality = &mut self.facts.meta.quality;
                 quality.disordered += self.sorter.disordered;
@@ -114,7 +120,9 @@ impl Text {
             match line::parse(text) {
                 Ok(line) => {
                     let event = self.event(&line);
-                    self.sorter.push(event)?;
+                    let ticket = self.sorter.push(event)?;
+                    let ended = self.chain.event(line.context(), ticket);
+                    self.chain_read(ended);
                 }
                 Err(other) => self.other(text, other, self.lines_read),
             }
@@ -167,7 +175,13 @@ impl Text {
     /// Takes the facts from a line without a kmem event.
     fn other(&mut self, text: &str, other: Other, number: u64) {
         match other {
+            Other::Stack(context) => {
+                let ended = self.chain.mark(context);
+                self.chain_read(ended);
+            }
             Other::Irrelevant => {
+                let ended = self.chain.line(text);
+                self.chain_read(ended);
                 self.header(text);
                 if self.facts.other_events.len() < OTHER_EVENTS_MAX {
                     self.facts.other_events.extend(line::event_name(text).map(str::to_owned));
@@ -186,6 +200,14 @@ impl Text {
             }
             Other::Broken(reason) => self.skip(reason, number),
         }
+    }
+
+    /// Gives an event the chain that was read.
+    fn chain_read(&mut self, chain: Option<chain::Read>) {
+        let Some(chain::Read { ticket, frames, extent }) = chain else { return };
+        let frames = frames.iter().map(String::as_str);
+        let stack = self.facts.names.stack_of_symbols(frames, extent);
+        self.sorter.set_stack(ticket, stack);
     }
 
     fn skip(&mut self, reason: &str, number: u64) {

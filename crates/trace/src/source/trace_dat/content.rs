@@ -2,8 +2,9 @@
 
 use super::part::Part;
 use crate::Meta;
-use crate::source::tracefs_raw::Tsc;
+use crate::source::format::EventFormat;
 use crate::source::tracing::Events;
+use crate::source::tsc::Tsc;
 use crate::symbols::Symbols;
 
 /// Numbers of the options that are read, in both versions.
@@ -27,6 +28,8 @@ pub(super) struct Content {
     pub(super) headers: [String; 2],
     /// The recorded events.
     pub(super) events: Events,
+    /// The format of their stacks, where it is there
+    pub(super) stacks: Vec<EventFormat>,
     pub(super) symbols: Symbols,
     pub(super) clock: String,
     /// How the processor's own counter becomes nanoseconds, where that is the clock.

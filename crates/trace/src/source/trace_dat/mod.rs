@@ -19,6 +19,7 @@ use std::io::BufReader;
 
 use self::content::{Buffer, Content};
 use self::part::{Compression, Pages, Part};
+use super::kernel_stack::KernelStack;
 use super::page_format::PageFormat;
 use super::recording::{Facts, Source, no_kmem_events};
 use super::tracefs_raw::{TracefsRaw, events_on};
@@ -104,7 +105,9 @@ fn pages(
     let usual = PageFormat::parse(&content.headers[0], &content.headers[1])?;
     let bytes = buffers.iter().map(Buffer::bytes).sum();
     let facts = Facts { meta: content.meta, symbols: content.symbols, bytes, ..Facts::default() };
-    let source = TracefsRaw::new(usual, &content.events.formats, Vec::new(), facts)?;
+    let stack = content.stacks.iter().find_map(KernelStack::new).map(|stack| stack.id);
+    let formats = [content.events.formats, content.stacks].concat();
+    let source = TracefsRaw::new(usual, &formats, Vec::new(), facts)?;
     let mut source = source.clock(content.tsc);
     let mut seen = Vec::new();
     for buffer in buffers {
@@ -116,6 +119,8 @@ fn pages(
             }
             seen.sort_unstable();
             seen.dedup();
+            // The stack of an event that only a later buffer has is there, too.
+            seen.retain(|number| Some(*number) != stack);
         }
     }
     Ok(source)

@@ -17,9 +17,10 @@ pub(super) fn read<R: Read>(
 ) -> Result<Option<()>, String> {
     let Some(texts) = headers(fields) else { return Ok(None) };
     content.headers = texts;
-    let Some(()) = ftrace_events(fields) else { return Ok(None) };
+    let Some(stacks) = ftrace_events(fields) else { return Ok(None) };
     let Some(events) = events(fields)? else { return Ok(None) };
     content.events = events;
+    content.stacks = stacks;
     let mut texts = || {
         let kallsyms_bytes = fields.u32()?;
         let kallsyms = fields.take(u64::from(kallsyms_bytes))?;

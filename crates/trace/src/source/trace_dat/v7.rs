@@ -6,13 +6,14 @@ use std::io::{BufReader, Read};
 
 use super::content::{Buffer, Content, OPTION_BUFFER};
 use super::part::{Compression, Part};
-use crate::source::tracing::{Fields, events, headers};
+use crate::source::tracing::{Fields, events, ftrace_events, headers};
 use crate::symbols::Symbols;
 
 /// Options that say where a section is, by the number that the section has, too.
 mod section {
     pub(super) const OPTIONS: u16 = 0;
     pub(super) const HEADERS: u16 = 16;
+    pub(super) const FTRACE_FORMATS: u16 = 17;
     pub(super) const EVENT_FORMATS: u16 = 18;
     pub(super) const KALLSYMS: u16 = 19;
     pub(super) const COMMS: u16 = 21;
@@ -70,7 +71,7 @@ fn options(
     data: &[u8],
     content: &mut Content,
 ) -> Result<Option<u64>, String> {
-    use section::{COMMS, EVENT_FORMATS, HEADERS, KALLSYMS};
+    use section::{COMMS, EVENT_FORMATS, FTRACE_FORMATS, HEADERS, KALLSYMS};
     let mut fields = Fields::new(data, data.len() as u64);
     loop {
         let mut next = || {
@@ -86,7 +87,7 @@ fn options(
                 None => return Ok(None),
             },
             (OPTION_BUFFER_TEXT, _) => return Err("holds the text of a latency tracer".into()),
-            (HEADERS | EVENT_FORMATS | KALLSYMS | COMMS, Some(offset)) => {
+            (HEADERS | FTRACE_FORMATS | EVENT_FORMATS | KALLSYMS | COMMS, Some(offset)) => {
                 let Some(data) = section(file, compression, number, offset)? else {
                     return Ok(None);
                 };
@@ -104,6 +105,7 @@ fn take(number: u16, data: &[u8], content: &mut Content) -> Result<Option<()>, S
     let mut fields = Fields::new(data, data.len() as u64);
     Ok(match number {
         section::HEADERS => headers(&mut fields).map(|texts| content.headers = texts),
+        section::FTRACE_FORMATS => ftrace_events(&mut fields).map(|stacks| content.stacks = stacks),
         section::EVENT_FORMATS => events(&mut fields)?.map(|events| content.events = events),
         section::COMMS => fields.sized().map(|text| content.comms(&text)),
         _ => fields.u32().and_then(|bytes| fields.take(u64::from(bytes))).map(|text| {
