@@ -38,6 +38,8 @@ pub struct Flame {
     pub unit: String,
     /// The nodes; the first is the root, on which all frames stand
     nodes: Vec<Node>,
+    /// Whether it shows what grew and what shrank
+    is_change: bool,
     /// The most frames in a stack
     depth: usize,
 }
@@ -45,6 +47,8 @@ pub struct Flame {
 #[derive(Debug, Clone, Default)]
 struct Node {
     weight: u64,
+    /// By how much it grew
+    change: i64,
     /// The place of each child in the list of nodes, by name
     children: BTreeMap<String, usize>,
 }
@@ -62,26 +66,57 @@ pub(crate) struct Frame {
     pub(crate) share: f64,
     /// Its weight
     pub(crate) weight: u64,
+    /// By how much it grew, in a graph of what changed
+    pub(crate) change: Option<i64>,
 }
 
 impl Flame {
     /// Makes an empty graph.
     pub fn new(title: impl Into<String>, unit: impl Into<String>, how: impl Into<String>) -> Self {
         let (title, how, unit) = (title.into(), how.into(), unit.into());
-        Self { title, how, unit, nodes: vec![Node::default()], depth: 0 }
+        Self { title, how, unit, nodes: vec![Node::default()], is_change: false, depth: 0 }
+    }
+
+    /// Makes an empty graph of what grew and shrank between two moments.
+    pub fn of_change(
+        title: impl Into<String>,
+        unit: impl Into<String>,
+        how: impl Into<String>,
+    ) -> Self {
+        Self { is_change: true, ..Self::new(title, unit, how) }
+    }
+
+    /// Adds a stack, outermost frame first, that had `before` and has `after`; it is as wide as the more of both.
+    pub fn add_change<S: AsRef<str>>(
+        &mut self,
+        stack: impl IntoIterator<Item = S>,
+        before: u64,
+        after: u64,
+    ) {
+        let change = i64::try_from(after.abs_diff(before)).unwrap_or(i64::MAX);
+        self.add_node(stack, before.max(after), if after < before { -change } else { change });
     }
 
     /// Adds `weight` to a stack, outermost frame first.
     pub fn add<S: AsRef<str>>(&mut self, stack: impl IntoIterator<Item = S>, weight: u64) {
+        self.add_node(stack, weight, 0);
+    }
+
+    fn add_node<S: AsRef<str>>(
+        &mut self,
+        stack: impl IntoIterator<Item = S>,
+        weight: u64,
+        change: i64,
+    ) {
         let (mut node, mut depth) = (0, 0);
-        self.nodes[node].weight += weight;
+        self.nodes[node].add(weight, change);
         for name in stack {
             let next = self.nodes.len();
             node = *self.nodes[node].children.entry(name.as_ref().to_owned()).or_insert(next);
             if node == next {
                 self.nodes.push(Node::default());
             }
-            self.nodes[node].weight += weight;
+            self.nodes[node].add(weight, change);
             depth += 1;
         }
         self.depth = self.depth.max(depth);
@@ -110,7 +145,7 @@ impl Flame {
         let mut stack: Vec<String> = Vec::new();
         let mut todo = vec![(0, 0, "")];
         while let Some((node, depth, name)) = todo.pop() {
-            let Node { weight, children } = &self.nodes[node];
+            let Node { weight, children, .. } = &self.nodes[node];
             // The root is not a frame.
             if depth > 0 {
                 stack.truncate(depth - 1);
@@ -145,12 +180,20 @@ impl Flame {
         let mut frames = Vec::new();
         let mut todo = vec![(0, 0, "all", 0.0)];
         while let Some((node, depth, name, start)) = todo.pop() {
-            let Node { weight, children } = &self.nodes[node];
+            let Node { weight, change, children } = &self.nodes[node];
             let share = *weight as f64 / whole;
             if share < least {
                 continue;
             }
-            frames.push(Frame { name: name.to_owned(), depth, start, share, weight: *weight });
+            let change = self.is_change.then_some(*change);
+            frames.push(Frame {
+                name: name.to_owned(),
+                depth,
+                start,
+                share,
+                weight: *weight,
+                change,
+            });
             if depth == DEPTH_MAX {
                 continue;
             }
@@ -224,13 +267,33 @@ impl Flame {
     /// Returns the tooltip of a frame.
     pub(crate) fn describe(&self, frame: &Frame) -> String {
         let weight = human(frame.weight as f64, &self.unit);
-        format!("{}: {weight}, {:.2} %", frame.name, frame.share * 100.0)
+        match frame.change {
+            None => format!("{}: {weight}, {:.2} %", frame.name, frame.share * 100.0),
+            Some(change) => {
+                let sign = if change < 0 { '-' } else { '+' };
+                let change = human(change.unsigned_abs() as f64, &self.unit);
+                format!("{}: {sign}{change} of {weight}", frame.name)
+            }
+        }
+    }
+}
+
+impl Node {
+    fn add(&mut self, weight: u64, change: i64) {
+        self.weight = self.weight.saturating_add(weight);
+        self.change = self.change.saturating_add(change);
     }
 }
 
 impl Frame {
-    /// Returns a warm colour that belongs to the name, light enough for dark words on it.
+    /// Returns a colour that is light enough for dark words on it: a warm one that belongs to the name, or in a graph of what
+    /// changed red for what grew and blue for what shrank, the stronger the more of it changed.
     pub(crate) fn hue(&self) -> String {
+        if let Some(change) = self.change {
+            let part = change.unsigned_abs() as f64 / self.weight.max(1) as f64;
+            let (hue, light) = (if change < 0 { 215 } else { 5 }, 94.0 - 30.0 * part.min(1.0));
+            return format!("hsl({hue},80%,{light:.0}%)");
+        }
         // The hash is FNV-1a; any hash that is the same everywhere would do.
         let hash = self.name.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -259,6 +322,22 @@ mod tests {
         assert_eq!(flame.add_folded(text), 0);
         assert_eq!((flame.weight(), flame.folded().as_str()), (20, text));
         assert_eq!(flame.add_folded("no number\n"), 1);
+    }
+
+    #[test]
+    fn what_grew_is_red_and_what_shrank_is_blue() {
+        let mut flame = Flame::of_change("growth", "B", "");
+        flame.add_change(["main", "grows"], 10, 30);
+        flame.add_change(["main", "shrinks"], 20, 0);
+        let frames = flame.frames();
+        let find = |name: &str| frames.iter().find(|frame| frame.name == name).unwrap();
+        assert_eq!((flame.weight(), find("main").change), (50, Some(0)));
+        assert_eq!((find("grows").share, find("shrinks").share), (0.6, 0.4));
+        assert!(
+            find("grows").hue().starts_with("hsl(5,")
+                && find("shrinks").hue().starts_with("hsl(215,")
+        );
+        assert_eq!(flame.describe(find("shrinks")), "shrinks: -20 B of 20 B");
     }
 
     #[test]

@@ -8,7 +8,9 @@
 //! To add a plot, write one file in `plot/` with a struct that implements [`Draw`]. To add a renderer, write one file
 //! in `render/`.
 //!
-//! The modules, lower ones first, are `error`, `escape`, `unit`, `color`; `flame`, `table`; `plot`;
+//! [`Profile`] holds weighted call stacks for other tools: pprof and the Firefox Profiler.
+//!
+//! The modules, lower ones first, are `error`, `escape`, `unit`, `color`; `flame`, `profile`, `table`; `plot`;
 //! `document`; `render`.
 //!
 //! # Invariants
@@ -25,6 +27,7 @@ mod error;
 mod escape;
 mod flame;
 mod plot;
+mod profile;
 mod render;
 mod table;
 mod unit;
@@ -37,6 +40,7 @@ pub use plot::{
     AddressPanel, Addresses, AxisScale, BarGroup, Bars, Draw, Group, Lines, Plot, Point, Series,
     Strip, Waterfall, Width,
 };
+pub use profile::{Call, Profile, Sample, ValueType};
 pub use render::{Style, Terminal, csv, html, markdown, terminal};
 pub use slablab_host::printable;
 pub use table::{Cell, Column, ComparisonRow, Comparisons, Seen, Table, field};

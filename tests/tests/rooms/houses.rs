@@ -114,7 +114,7 @@ const REPORT: House = House {
     levels: &[
         &["error", "escape", "printable", "unit"],
         &["color"],
-        &["flame", "table"],
+        &["flame", "profile", "table"],
         &["plot"],
         &["document"],
         &["render"],
