@@ -44,7 +44,7 @@ else
 fi
 
 step record bench/record/run.py --rounds 1 --loops 5 --slablab "$slablab" -o "$work/record" \
-    --recorders untraced,tracefs,slablab,sampled,top,perf
+    --recorders untraced,tracefs,slablab,sampled,stacks,site,top,perf
 step fit env PROCESSES=100 FILES=100 bench/record/fit.py "$slablab" - "$work/fit" procs files
 step sampling bench/record/sampling.py "$slablab" 2 5
 step pages bench/record/pages.py bench/record/storm.py 100

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What recording costs the workload: untraced, the kernel's own buffers that nobody reads, `slablab record`,
-its `--sample 16`, `slablab top` and `perf kmem record`, interleaved.
+its `--sample 16` and `--stacks`, a call site alone, `slablab top` and `perf kmem record`, interleaved.
 
 usage: bench/record/run.py [--rounds 5] [--loops 100] [--recorders untraced,top] [--slablab target/release/slablab] [-o DIR]
 
@@ -76,6 +76,21 @@ def slablab(binary, directory, *options):
 
 def sampled(binary, directory):
     return slablab(binary, directory, "--sample", "16")
+
+
+def stacks(binary, directory):
+    """The objects of one page in 16, each with its call stack."""
+    return slablab(binary, directory, "--stacks")
+
+
+def site(binary, directory):
+    """One function that runs seldom beside the messages, with the frees of its objects."""
+    return slablab(binary, directory, "--no-probes", "--sites", "copy_process")
+
+
+def site_allocs(binary, directory):
+    """The same without frees."""
+    return slablab(binary, directory, "--no-probes", "--no-frees", "--sites", "copy_process")
 
 
 def perf(_slablab, directory):

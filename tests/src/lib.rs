@@ -135,12 +135,23 @@ struct Readme;
 /// It is installed once, below `target/`.
 #[must_use]
 pub fn python_with_duckdb() -> Option<Command> {
+    python_with("duckdb")
+}
+
+/// Returns a Python that has Google's `protobuf` of PyPI, as [`python_with_duckdb`] does.
+#[must_use]
+pub fn python_with_protobuf() -> Option<Command> {
+    python_with("protobuf")
+}
+
+/// Returns a Python that has a package of PyPI, in a folder of its own below `target`.
+fn python_with(package: &str) -> Option<Command> {
     let target = root().join("target");
-    let modules = target.join("python-duckdb");
+    let modules = target.join(format!("python-{package}"));
     if !modules.exists() {
         let beside = tempfile::tempdir_in(&target).ok()?;
         let mut pip = Command::new("python3");
-        pip.args(["-m", "pip", "install", "--quiet", "--target"]).arg(beside.path()).arg("duckdb");
+        pip.args(["-m", "pip", "install", "--quiet", "--target"]).arg(beside.path()).arg(package);
         if !pip.output().is_ok_and(|output| output.status.success()) {
             return None;
         }

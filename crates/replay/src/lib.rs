@@ -55,6 +55,8 @@ pub use many::origin::{Fleet, Origin, SiteNames, build};
 pub use metrics::failure::{Failure, FreeBlocks};
 pub use metrics::fit::{CacheFit, Fit, SEEN_SHARE_MIN};
 pub use metrics::gauge::Level;
+pub use metrics::groups::{By, Group, Labels, groups};
+pub use metrics::held::{Amount, Holder, Holding, Holdings, When, holdings, passes};
 pub use metrics::lifetimes::LifetimeSummary;
 pub use metrics::locality::Walk;
 pub use metrics::perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals, fragmentation_percent};

@@ -3,6 +3,8 @@
 pub(crate) mod failure;
 pub(crate) mod fit;
 pub(crate) mod gauge;
+pub(crate) mod groups;
+pub(crate) mod held;
 pub(crate) mod histogram;
 pub(crate) mod ledger;
 pub(crate) mod lifetimes;

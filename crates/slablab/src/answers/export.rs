@@ -1,4 +1,4 @@
-//! Tables that were written for SQL engines.
+//! Tables that were written for SQL engines, and profiles of stacks.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,7 +16,7 @@ pub(crate) struct ExportAnswer {
     pub(crate) left_out: Vec<String>,
 }
 
-/// A table that was written.
+/// A table or a profile that was written.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ExportedTable {
     /// Its file
@@ -33,12 +33,12 @@ impl Answer for ExportAnswer {
             title: "Tables of traces".to_owned(),
             question: "What do these traces say of themselves?".to_owned(),
             answers: vec![format!(
-                "What {} of themselves is in {}.",
+                "What {} is in {}.",
                 match self.traces {
                     1 => "1 trace says".to_owned(),
-                    traces => format!("{traces} traces say"),
+                    traces => format!("{traces} traces say of themselves"),
                 },
-                counted(self.tables.len() as u64, "table")
+                counted(self.tables.len() as u64, "file")
             )],
             sections: vec![Section::first("tables", "", vec![tables])],
             notes: self.left_out.clone(),

@@ -65,6 +65,10 @@ struct TraceInfo {
     duration_ns: u64,
     events_by_kind: Vec<(String, u64)>,
     sites: usize,
+    /// Different call stacks
+    stacks: usize,
+    /// Allocations without a stack, in a trace that has stacks
+    allocs_without_stack: u64,
     addresses_stripped: bool,
     /// The features of the recorded kernel that change its slabs, and their states; "not known" where the trace does
     /// not tell
@@ -223,6 +227,8 @@ impl TraceInfo {
             duration_ns: meta.time_last_ns - meta.time_first_ns,
             events_by_kind: events_by_kind(meta),
             sites: meta.sites.len(),
+            stacks: meta.stacks.len(),
+            allocs_without_stack: meta.stacks.allocs_without,
             addresses_stripped: meta.addresses_stripped,
             kernel_has: kernel_has(meta),
             ended_early: meta.ended_early.clone(),

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use rustc_hash::FxHashSet;
-use slablab_linux::KmallocType;
+use slablab_linux::{KmallocType, function_of};
 use slablab_replay::select_sites;
 use slablab_trace::{Event, Meta, TraceReader};
 use wildmatch::WildMatch;
@@ -39,6 +39,9 @@ pub(crate) struct FilterArgs {
     /// Only objects of these call sites (kstrdup, ext4_*)
     #[arg(long, value_name = "SITE,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
     site: Vec<String>,
+    /// Only what is allocated below these functions, anywhere in the call stack
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
+    callers: Vec<String>,
 }
 
 /// A moment of a trace.
@@ -65,7 +68,7 @@ impl FilterArgs {
         self.time.is_none()
             && self.cpu.is_none()
             && self.pid.is_none()
-            && [&self.comm, &self.cache, &self.site].into_iter().all(Vec::is_empty)
+            && [&self.comm, &self.cache, &self.site, &self.callers].into_iter().all(Vec::is_empty)
     }
 
     /// Returns the part of `trace`, which was read from `path`.
@@ -112,6 +115,7 @@ impl FilterArgs {
                 anyhow::Ok(())
             })?;
         }
+        let stacks = self.stacks(meta)?;
         let patterns = self.cache.clone();
         let of_cache = |id: usize| {
             let cache = &meta.caches[id];
@@ -133,12 +137,35 @@ impl FilterArgs {
                 && sites
                     .as_ref()
                     .is_none_or(|sites| event.kind.is_alloc() && sites.contains(&event.site))
+                && stacks
+                    .as_ref()
+                    .is_none_or(|stacks| event.kind.is_alloc() && stacks.contains(&event.stack))
                 && (!by_cache
                     || caches
                         .get(event.cache as usize)
                         .copied()
                         .unwrap_or_else(|| classes(event.bytes_alloc)))
         })
+    }
+
+    /// Returns the stacks that go through the functions that are asked for; `None` where none is.
+    fn stacks(&self, meta: &Meta) -> Result<Option<FxHashSet<u32>>> {
+        if self.callers.is_empty() {
+            return Ok(None);
+        }
+        if meta.stacks.is_empty() {
+            bail!("has no call stacks to look for --callers in; record --stacks makes some");
+        }
+        let is_asked: Vec<bool> = (0..meta.stacks.frames_len() as u32)
+            .map(|frame| any_matches(&self.callers, function_of(&meta.stacks.frame(frame).name)))
+            .collect();
+        let goes_through =
+            |stack: &u32| meta.stacks.places(*stack).any(|frame| is_asked[frame as usize]);
+        let stacks: FxHashSet<u32> = (0..meta.stacks.len() as u32).filter(goes_through).collect();
+        if stacks.is_empty() {
+            bail!("has no call stack with {} in it", self.callers.join(" or "));
+        }
+        Ok(Some(stacks))
     }
 }
 

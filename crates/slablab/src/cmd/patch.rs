@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use slablab_linux::Release;
-use slablab_replay::{Advice, AdviceList, calls, merges_with, nearest_name, select_sites};
+use slablab_replay::{Advice, AdviceList, Profile, calls, merges_with, nearest_name, select_sites};
 use slablab_trace::TraceReader;
 
 use super::advise::tried;
@@ -66,6 +66,17 @@ fn patch(
         let near = near.map_or_else(String::new, |near| format!(" (tried: {near}, ...)"));
         bail!("a cache for {first} was not tried: {}{near}", why(list, first))
     };
+    let Profile { sizes, allocs_of_other_sizes, .. } = &advice.profile;
+    if sizes.len() as u64 + allocs_of_other_sizes > 1 {
+        let sizes: Vec<_> = sizes.iter().map(|size| size.bytes.to_string()).collect();
+        bail!(
+            "{} asks for several sizes ({}{} bytes): they come from outside, and a cache of one size would overflow with the \
+             next; see who asks with `slablab stat --by owner`",
+            advice.subject,
+            sizes.join(", "),
+            if *allocs_of_other_sizes > 0 { " and other" } else { "" }
+        );
+    }
     let place = sources.and_then(|sources| sources.place(&advice.subject));
     let symbol = advice.subject.split('+').next().unwrap_or_default();
     let functions = [symbol, place.map_or("", |place| &place.function)];

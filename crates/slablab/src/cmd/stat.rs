@@ -10,13 +10,18 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use slablab_replay::{PerfAlloc, PerfCounts, PerfKmem, PerfSite, PerfSum, SiteStat, TraceFacts};
+use slablab_replay::{
+    By, PerfAlloc, PerfCounts, PerfKmem, PerfSite, PerfSum, SiteStat, TraceFacts,
+};
 use slablab_trace::{Format, Input, Kind, TraceReader};
 
 use super::filter::FilterArgs;
+use super::groups::GroupArgs;
+use super::import;
 use super::question::check_outputs;
 use super::traces::args::{ManyArgs, refuse};
 use super::traces::{Question, Traces};
+use crate::answers::groups::{GroupsAnswer, GroupsView, MomentLine, flames};
 use crate::answers::stat::{SiteOrder, StatAnswer, StatLine, StatView};
 use crate::cli::{AnswerArgs, OutputArgs};
 use crate::output::give;
@@ -47,6 +52,8 @@ pub(crate) struct Args {
     /// Show addresses instead of symbols
     #[arg(long)]
     raw_ip: bool,
+    #[command(flatten)]
+    groups: GroupArgs,
     #[command(flatten)]
     filter: FilterArgs,
     #[command(flatten)]
@@ -103,7 +110,12 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
             "--compat counts all of a perf.data: leave out --time, --cpu, --pid, --comm, --cache and --site"
         );
     }
+    args.groups.check()?;
     check_outputs(&args.many.all(&args.trace), args.answer.outputs())?;
+    if args.groups.is_given() {
+        give(&of_groups(args)?, output, &args.answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut stat = match args.compat {
         Some(Compat::Perf) => {
             refuse(&[("--compat", args.many.with(&args.trace)?.is_some())])?;
@@ -169,6 +181,37 @@ fn of_traces(args: &Args) -> Result<StatAnswer> {
         );
     }
     Ok(if is_lacking { stat.without_frees() } else { stat })
+}
+
+/// Counts what was alive, by the groups that are asked for.
+fn of_groups(args: &Args) -> Result<GroupsAnswer> {
+    let refused = [
+        ("--compat", args.compat.is_some()),
+        ("--raw-ip", args.raw_ip),
+        ("--sort", !args.sort.is_empty()),
+    ];
+    if let Some((option, _)) = refused.iter().find(|(_, is_given)| *is_given) {
+        bail!("{option} does not go with --by, whose groups are sorted by what was alive");
+    }
+    refuse(&[("--by", args.many.with(&args.trace)?.is_some())])?;
+    let (groups, trace) = (&args.groups, import::open(&args.trace, &args.filter)?);
+    let (meta, holdings) = (trace.meta(), groups.moments.holdings(&trace)?);
+    let labels = groups.labels(&args.trace, meta, &holdings)?;
+    let (by, names): (Vec<_>, Vec<_>) = groups.by().into_iter().unzip();
+    let times = holdings.times_ns.iter().map(|at| at.saturating_sub(meta.time_first_ns));
+    let moments = groups.moments.words().into_iter().zip(times);
+    let moments: Vec<_> = moments.map(|(name, time_ns)| MomentLine { name, time_ns }).collect();
+    let one_in = meta.portion.as_ref().map(|portion| portion.one_in);
+    let is_growth = groups.moments.growth.is_some();
+    let view = GroupsView {
+        file: args.trace.display().to_string(),
+        trace: Box::new(TraceFacts::new(meta)),
+        flames: flames(&holdings, &labels, &moments, one_in.unwrap_or(1).into(), is_growth),
+        is_growth,
+        has_stacks: !meta.stacks.is_empty(),
+    };
+    let of = |by: &[By]| slablab_replay::groups(&holdings, &labels, by);
+    Ok(GroupsAnswer::new(names, moments, (of(&by), of(&[])), &holdings, one_in, view))
 }
 
 /// Counts as perf does.

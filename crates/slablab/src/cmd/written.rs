@@ -44,6 +44,9 @@ pub(crate) struct Written {
     /// Caches that were to be recorded and that no event names
     #[serde(skip_serializing_if = "Vec::is_empty")]
     silent_caches: Vec<String>,
+    /// Functions that no call stack goes through, with the parts that the compiler made of each
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    silent_callers: Vec<(String, Vec<String>)>,
     /// Whether the disk was slower than the events came
     #[serde(skip)]
     is_disk_slow: bool,
@@ -76,6 +79,7 @@ impl Written {
             is_disk_slow: summary.write_share > SLOW_DISK_SHARE,
             silent: summary.silent,
             silent_caches: summary.silent_caches,
+            silent_callers: summary.silent_callers,
             ..Self::imported(file, &summary.meta)
         }
     }
@@ -93,6 +97,7 @@ impl Written {
             left_running: Vec::new(),
             silent: Vec::new(),
             silent_caches: Vec::new(),
+            silent_callers: Vec::new(),
             is_disk_slow: false,
             ended_at_slab_bytes: None,
             ended_early: meta.ended_early.clone(),
@@ -130,7 +135,8 @@ impl Written {
         if let Some(slab) = self.ended_at_slab_bytes {
             sentences.push(format!("ended as slabs took {}", bytes(slab)));
         }
-        for (site, parts) in &self.silent {
+        let silent = self.silent.iter().chain(&self.silent_callers);
+        for (site, parts) in silent {
             let parts = match &parts[..] {
                 [] => String::new(),
                 parts => format!("; what it allocates may be in {}", parts.join(", ")),

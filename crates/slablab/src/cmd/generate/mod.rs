@@ -15,6 +15,7 @@ use crate::answers::advise::AdviseAnswer;
 use crate::answers::classes::ClassesAnswer;
 use crate::answers::export::ExportAnswer;
 use crate::answers::fit::FitAnswer;
+use crate::answers::groups::GroupsAnswer;
 use crate::answers::holding::HoldingAnswer;
 use crate::answers::info::InfoAnswer;
 use crate::answers::partition::PartitionAnswer;
@@ -68,6 +69,7 @@ fn schemas() -> Vec<Published> {
         Published::answer::<doctor::DoctorAnswer>(),
         Published::answer::<InfoAnswer>(),
         Published::answer::<StatAnswer>(),
+        Published::answer::<GroupsAnswer>(),
         Published::answer::<AdviseAnswer>(),
         Published::answer::<TuneAnswer>(),
         Published::answer::<FitAnswer>(),

@@ -1,0 +1,247 @@
+//! `slablab stat --by`: what was alive, and who allocated it, by owner, stack, program and others; `slablab export` counts
+//! by the same options.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use slablab_replay::{By, Holdings, Labels, When, holdings, passes};
+use slablab_trace::{Meta, TraceReader, Vmlinux};
+
+use crate::progress::Progress;
+
+/// Which moments of the trace, and who is taken for an owner.
+#[derive(clap::Args, Debug, Default, Clone)]
+pub(crate) struct MomentArgs {
+    /// What was alive at this moment: peak, end, seconds (1.5) or percent (50%) [default: peak and end]
+    #[arg(long, value_name = "MOMENT", value_parser = parse_moment)]
+    pub(crate) at: Option<Moment>,
+    /// What grew between two moments (10%,end)
+    #[arg(long, value_name = "FROM,TO", value_parser = parse_growth, conflicts_with = "at")]
+    pub(crate) growth: Option<(Moment, Moment)>,
+    /// Functions that allocate for their callers, beside those that are known and found
+    #[arg(long, value_name = "FUNCTION,...", value_delimiter = ',')]
+    pub(crate) helper: Vec<String>,
+}
+
+/// How holders are put together.
+#[derive(clap::Args, Debug, Default, Clone)]
+pub(crate) struct GroupArgs {
+    /// Group by these: site, cache, stack, owner, module, type, directory, program
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "WHAT,...",
+        hide_possible_values = true
+    )]
+    by: Vec<ByName>,
+    #[command(flatten)]
+    pub(crate) moments: MomentArgs,
+    /// The recorded kernel with debug information, for --by type and directory
+    #[arg(short = 'k', long, value_name = "FILE")]
+    vmlinux: Option<PathBuf>,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+enum ByName {
+    Site,
+    Cache,
+    Stack,
+    Owner,
+    Module,
+    Type,
+    Directory,
+    Program,
+}
+
+impl ByName {
+    fn by(self) -> By {
+        match self {
+            Self::Site => By::Site,
+            Self::Cache => By::Cache,
+            Self::Stack => By::Stack,
+            Self::Owner => By::Owner,
+            Self::Module => By::Module,
+            Self::Type => By::Type,
+            Self::Directory => By::Directory,
+            Self::Program => By::Program,
+        }
+    }
+}
+
+/// A moment of a trace, as somebody says it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Moment {
+    Peak,
+    End,
+    Seconds(f64),
+    Percent(f64),
+}
+
+impl Moment {
+    fn when(self, meta: &Meta) -> When {
+        let length_ns = meta.time_last_ns.saturating_sub(meta.time_first_ns);
+        let after = |ns: f64| When::At(meta.time_first_ns.saturating_add(ns as u64));
+        match self {
+            Self::Peak => When::Peak,
+            Self::End => When::End,
+            Self::Seconds(seconds) => after(seconds * 1e9),
+            Self::Percent(percent) => after(length_ns as f64 * percent / 100.0),
+        }
+    }
+
+    /// Says it as the heading of a column does.
+    fn words(self) -> String {
+        match self {
+            Self::Peak => "at the peak".to_owned(),
+            Self::End => "at the end".to_owned(),
+            Self::Seconds(seconds) => format!("at {seconds} s"),
+            Self::Percent(percent) => format!("at {percent} %"),
+        }
+    }
+}
+
+impl MomentArgs {
+    /// Tells whether any was given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.at.is_some() || self.growth.is_some() || !self.helper.is_empty()
+    }
+
+    /// Returns the moments that are asked for; the last is what an answer is about.
+    pub(crate) fn moments(&self) -> Vec<Moment> {
+        match (self.at, self.growth) {
+            (_, Some((from, to))) => vec![from, to],
+            (Some(at), None) => vec![at],
+            (None, None) => vec![Moment::End, Moment::Peak],
+        }
+    }
+
+    /// Returns what columns call the moments.
+    pub(crate) fn words(&self) -> Vec<String> {
+        self.moments().into_iter().map(Moment::words).collect()
+    }
+
+    /// Counts what was alive at these moments.
+    pub(crate) fn holdings(&self, trace: &TraceReader) -> Result<Holdings> {
+        let meta = trace.meta();
+        let moments: Vec<When> = self.moments().iter().map(|moment| moment.when(meta)).collect();
+        let total = meta.events.saturating_mul(passes(&moments));
+        let mut progress = Progress::default();
+        let counted = holdings(trace, &moments, &mut |done| {
+            progress.step(slablab_trace::Progress {
+                phase: "counting",
+                done,
+                total,
+                unit: "events",
+            });
+        });
+        Ok(counted?)
+    }
+}
+
+impl GroupArgs {
+    /// Tells whether groups are asked for.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.by.is_empty()
+    }
+
+    /// Refuses what says how to group where nothing is to be grouped.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.by.is_empty() && (self.moments.is_given() || self.vmlinux.is_some()) {
+            bail!("--at, --growth, --helper and --vmlinux are about groups: add --by owner");
+        }
+        Ok(())
+    }
+
+    /// Returns what is grouped by, with the heading of each.
+    pub(crate) fn by(&self) -> Vec<(By, String)> {
+        let name = |by: &ByName| {
+            by.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned())
+        };
+        self.by.iter().map(|by| (by.by(), name(by))).collect()
+    }
+
+    /// Names the groups, with types and directories where they are asked for.
+    pub(crate) fn labels<'a>(
+        &self,
+        path: &Path,
+        meta: &'a Meta,
+        holdings: &'a Holdings,
+    ) -> Result<Labels<'a>> {
+        let mut labels = Labels::new(meta, holdings, &self.moments.helper);
+        if self.by.contains(&ByName::Type) {
+            labels = labels.types(self.of_vmlinux(path, meta, |v| v.types(&meta.sites))?);
+        }
+        if self.by.contains(&ByName::Directory) {
+            let owners = labels.owners();
+            let places = self.of_vmlinux(path, meta, |v| v.places(&owners))?;
+            let folder = |file: &str| match file.rsplit_once('/') {
+                Some((folder, _)) => folder.to_owned(),
+                None => ".".to_owned(),
+            };
+            let named = owners.iter().zip(places);
+            let directories: BTreeMap<_, _> = named
+                .filter_map(|(owner, place)| Some((owner.name.clone(), folder(&place?.file))))
+                .collect();
+            labels = labels.directories(directories);
+        }
+        Ok(labels)
+    }
+
+    /// Asks the vmlinux that is named, or the first usable one of the usual places.
+    fn of_vmlinux<T>(
+        &self,
+        path: &Path,
+        meta: &Meta,
+        ask: impl Fn(&Vmlinux) -> Result<T, slablab_trace::Error>,
+    ) -> Result<T> {
+        let of = |path: &Path| ask(&Vmlinux::open(path)?);
+        if let Some(path) = &self.vmlinux {
+            return Ok(of(path)?);
+        }
+        let usual = Vmlinux::usual_places(path, &meta.kernel_release);
+        let mut found = usual.iter().filter(|path| path.is_file());
+        match found.find_map(|path| of(path).ok()) {
+            Some(told) => Ok(told),
+            None => bail!(
+                "--by type and --by directory need the debug information of the recorded kernel, and none was found: name \
+                 a vmlinux built with CONFIG_DEBUG_INFO_DWARF5=y by --vmlinux FILE, or ask for --by owner"
+            ),
+        }
+    }
+}
+
+fn parse_moment(text: &str) -> Result<Moment, String> {
+    let number = |text: &str| text.parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0);
+    let moment = match text.trim() {
+        "peak" => Some(Moment::Peak),
+        "end" => Some(Moment::End),
+        text => match text.strip_suffix('%') {
+            Some(percent) => number(percent).map(Moment::Percent),
+            None => number(text).map(Moment::Seconds),
+        },
+    };
+    moment.ok_or_else(|| "a moment is peak, end, seconds (1.5) or percent (50%)".to_owned())
+}
+
+fn parse_growth(text: &str) -> Result<(Moment, Moment), String> {
+    let (from, to) = text.split_once(',').ok_or("give two moments (10%,end)")?;
+    Ok((parse_moment(from)?, parse_moment(to)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_read_or_refused() {
+        assert_eq!(parse_moment("peak"), Ok(Moment::Peak));
+        assert_eq!(parse_moment("1.5"), Ok(Moment::Seconds(1.5)));
+        assert_eq!(parse_growth("10%,end"), Ok((Moment::Percent(10.0), Moment::End)));
+        for wrong in ["", "x", "-1", "nan", "50 %x", "10%,"] {
+            assert!(parse_moment(wrong).is_err() && parse_growth(wrong).is_err(), "{wrong}");
+        }
+    }
+}
