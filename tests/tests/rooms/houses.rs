@@ -9,10 +9,31 @@ pub(super) struct House {
 }
 
 /// A crate that is not here fails a test.
-pub(super) const HOUSES: [&House; 15] = [
-    &HOST, &LINUX, &SNAPSHOT, &RCU, &STATS, &KMEM, &XARRAY, &TRACE, &REPORT, &VM, &KAPI, &KPROBE,
+pub(super) const HOUSES: [&House; 17] = [
+    &BPF, &HUNT, &HOST, &LINUX, &SNAPSHOT, &RCU, &STATS, &KMEM, &XARRAY, &TRACE, &REPORT, &VM, &KAPI, &KPROBE,
     &REPLAY, &LAB, &SLABLAB,
 ];
+
+/// bpf: the system call, then text and types, then what is loaded.
+const BPF: House = House {
+    name: "bpf",
+    levels: &[&["error"], &["raw"], &["map", "btf"], &["asm"], &["program"]],
+    left: &[],
+};
+
+/// hunt: what the programs wrote, the programs, what is made of it, the hunt.
+const HUNT: House = House {
+    name: "hunt",
+    levels: &[
+        &["error", "tables", "slabs", "cgroup"],
+        &["object", "tracer"],
+        &["sites", "stacks", "group"],
+        &["verdict"],
+        &["finding"],
+        &["hunt"],
+    ],
+    left: &[],
+};
 
 /// host: signals and what ends by them, then files and folders.
 const HOST: House = House {

@@ -1,0 +1,345 @@
+//! The hunt: looks at the programs' maps again and again, and says what was found.
+//!
+//! # How it works
+//! A look costs next to nothing and sets the shares of the call sites anew. Every few looks the live objects are read: as
+//! often as costs half a percent of a CPU at most. When their map is two thirds full, every second object of the call
+//! sites that have most goes, and those that stay stand for twice as many; so a hunt of days has the memory of one of minutes.
+//!
+//! # Invariants
+//! What the hunt could not see is counted ([`Unseen`]). An object that was forgotten by us is never one that was freed.
+
+use std::time::{Duration, Instant};
+
+use rustc_hash::FxHashMap;
+use slablab_linux::{Gfp, KmallocType};
+use slablab_snapshot::{Reclaim, known};
+
+use crate::error::Error;
+use crate::finding::{Finding, Seen, Unseen};
+use crate::group::{Group, Groups, Interner, Key};
+use crate::object::{Cache, Object, text};
+use crate::sites::{LEFT, Sites, THRESHOLD_NEW, budget};
+use crate::slabs::Slabs;
+use crate::stacks::{Names, Stacks};
+use crate::tables::Tables;
+use crate::tracer::{Control, Tracer};
+use crate::verdict::{Judged, Verdict, judge};
+
+/// What is hunted, and with how much memory.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Bytes of the tables in the kernel and of what we read of them
+    pub ram_bytes: usize,
+    /// Functions that allocate for their callers, besides those that are known
+    pub helpers: Vec<String>,
+}
+
+/// Share of the map of live objects from which it is thinned out.
+const FULL: f64 = 0.66;
+/// Shares of a CPU that reading the objects costs at most, and the time between two readings.
+const READING_SHARE: f64 = 0.005;
+const READING_MIN: Duration = Duration::from_millis(1_900);
+/// Bytes above which kmalloc takes whole pages.
+const KMALLOC_BYTES_MAX: u32 = 8192;
+
+/// A hunt that is under way.
+#[derive(Debug)]
+pub struct Hunt {
+    tracer: Tracer,
+    sites: Sites,
+    stacks: Stacks,
+    caches: FxHashMap<u64, Cache>,
+    texts: Interner,
+    pub(crate) groups: Groups,
+    objects: usize,
+    /// Sites whose objects were thinned out: when, in nanoseconds, and those born until then stand for twice as many
+    thinned: FxHashMap<u64, Vec<u64>>,
+    slabs_before: Slabs,
+    slabs: Slabs,
+    start: Instant,
+    start_ns: u64,
+    looked: Instant,
+    read: Option<Instant>,
+    reading: Duration,
+}
+
+impl Hunt {
+    /// Begins to hunt.
+    ///
+    /// # Errors
+    /// When the kernel refuses the programs, or lacks what they need.
+    pub fn start(options: &Options) -> Result<Self, Error> {
+        let cpus = possible_cpus();
+        let tables = Tables::of(options.ram_bytes, cpus);
+        let tracer = Tracer::start(tables, THRESHOLD_NEW, LEFT)?;
+        let now = Instant::now();
+        Ok(Self {
+            sites: Sites::new(budget(cpus)),
+            stacks: Stacks::new(&options.helpers),
+            caches: FxHashMap::default(),
+            texts: Interner::default(),
+            groups: Groups::default(),
+            objects: 0,
+            thinned: FxHashMap::default(),
+            slabs_before: Slabs::now(),
+            slabs: Slabs::default(),
+            start: now,
+            start_ns: monotonic_ns(),
+            looked: now,
+            read: None,
+            reading: Duration::ZERO,
+            tracer,
+        })
+    }
+
+    /// Looks at what happened since the last time; wants to be called about once a second. Returns whether the objects were
+    /// read; the last time they are, whatever that costs.
+    ///
+    /// # Errors
+    /// When a map cannot be read.
+    pub fn look(&mut self, name: Names<'_>, is_last: bool) -> Result<bool, Error> {
+        let now = Instant::now();
+        self.sites.look(&self.tracer, (now - self.looked).as_secs_f64());
+        self.looked = now;
+        let wait = READING_MIN.max(self.reading.div_f64(READING_SHARE));
+        if !is_last && self.read.is_some_and(|read| now - read < wait) {
+            return Ok(false);
+        }
+        self.read_objects(name)?;
+        self.read = Some(now);
+        self.reading = now.elapsed();
+        Ok(true)
+    }
+
+    /// Returns how long the hunt lasts already.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn read_objects(&mut self, name: Names<'_>) -> Result<(), Error> {
+        let entries = self.tracer.live()?;
+        let now_ns = monotonic_ns();
+        let objects = entries.iter().map(|(key, value)| Object::parse(key, value));
+        let mut objects: Vec<Object> = objects.map(|object| self.weighed(object)).collect();
+        if objects.iter().any(|object| object.stack != 0 && !self.stacks.has(object.stack)) {
+            self.stacks.read(&self.tracer, name)?;
+        }
+        if objects.iter().any(|one| one.cache != 0 && !self.caches.contains_key(&one.cache)) {
+            for (key, value) in self.tracer.caches()?.iter() {
+                let address = u64::from_ne_bytes(key.try_into().expect("eight bytes"));
+                self.caches.insert(address, Cache::parse(value));
+            }
+        }
+        if objects.len() as f64 > self.tracer.tables.live as f64 * FULL {
+            self.thin_out(&mut objects, now_ns)?;
+        }
+        self.objects = objects.len();
+        self.slabs = Slabs::now();
+        let keyed: Vec<(Key, Object)> =
+            objects.into_iter().map(|object| (self.key(&object, name), object)).collect();
+        let now = now_ns.saturating_sub(self.start_ns) as f64 / 1e9;
+        self.groups.take(&keyed, self.start_ns, now);
+        Ok(())
+    }
+
+    /// Gives an object the weight that it has since others of its site were forgotten.
+    fn weighed(&self, object: Object) -> Object {
+        let times = self.thinned.get(&object.site).map_or(&[][..], Vec::as_slice);
+        let halvings = times.iter().filter(|time| **time >= object.time_ns).count();
+        Object { weight: object.weight * (halvings as f64).exp2(), ..object }
+    }
+
+    /// Forgets every second object of the sites that have most, until the map is half full.
+    fn thin_out(&mut self, objects: &mut Vec<Object>, now_ns: u64) -> Result<(), Error> {
+        let wanted = self.tracer.tables.live / 2;
+        while objects.len() > wanted {
+            let mut counts: FxHashMap<u64, usize> = FxHashMap::default();
+            objects.iter().for_each(|object| *counts.entry(object.site).or_default() += 1);
+            let Some((&site, _)) = counts.iter().max_by_key(|(site, count)| (**count, **site))
+            else {
+                break;
+            };
+            let mut at = 0usize;
+            let mut failed = Ok(());
+            objects.retain_mut(|object| {
+                if object.site != site || failed.is_err() {
+                    return true;
+                }
+                at += 1;
+                if at.is_multiple_of(2) {
+                    failed = self.tracer.forget(object.address);
+                    return false;
+                }
+                object.weight *= 2.0;
+                true
+            });
+            failed?;
+            self.thinned.entry(site).or_default().push(now_ns);
+        }
+        Ok(())
+    }
+
+    fn key(&mut self, object: &Object, name: Names<'_>) -> Key {
+        let owner = match self.stacks.get(object.stack) {
+            Some(stack) => self.texts.number(&stack.owner),
+            None => self.texts.number(&crate::stacks::owner_name(&name(object.site))),
+        };
+        let cache = match self.caches.get(&object.cache) {
+            Some(cache) => self.texts.number(&cache.name),
+            None => self.texts.number(&kmalloc_name(object)),
+        };
+        Key { owner, comm: object.comm, cache }
+    }
+
+    /// Says of each group what it is, the verdicts that matter most first.
+    #[must_use]
+    pub fn findings(&self) -> Vec<Finding> {
+        let now = self.read.map_or(0.0, |read| (read - self.start).as_secs_f64());
+        let groups = self.groups.groups.iter().filter(|(_, group)| !group.births.is_empty());
+        let mut findings: Vec<Finding> =
+            groups.map(|(key, group)| self.finding(key, group, now)).collect();
+        self.check(&mut findings);
+        findings.sort_by(|a, b| {
+            (a.verdict, &b.bytes_per_second)
+                .partial_cmp(&(b.verdict, &a.bytes_per_second))
+                .unwrap_or(std::cmp::Ordering::Equal)
+                .then_with(|| (&a.owner, &a.program).cmp(&(&b.owner, &b.program)))
+        });
+        findings
+    }
+
+    fn finding(&self, key: &Key, group: &Group, now: f64) -> Finding {
+        let cache = self.texts.text(key.cache).to_owned();
+        let judged = judge(group, now, self.is_given_back(&cache));
+        let most = |counts: &FxHashMap<u32, f64>| {
+            counts.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))).map(|(key, _)| *key)
+        };
+        let stack = most(&group.stacks).and_then(|number| self.stacks.get(number));
+        let cgroup = group.cgroups.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(id, _)| *id);
+        let (objects, bytes) = group.born_until(f64::INFINITY);
+        let bytes_each = bytes / objects.max(1.0);
+        let follows_slabs = stack.is_some_and(|stack| stack.is_of_the_allocator);
+        let judged = if follows_slabs {
+            Judged { verdict: Verdict::Population, until: None, ..judged }
+        } else {
+            judged
+        };
+        let site =
+            group.sites.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(site, _)| *site);
+        let program = text(&key.comm);
+        let is_running = |process: &&u32| runs(**process, &program);
+        Finding {
+            owner: self.texts.text(key.owner).to_owned(),
+            cache,
+            verdict: judged.verdict,
+            told_at_seconds: judged.until,
+            objects: objects.round() as u64,
+            bytes: bytes.round() as u64,
+            seen: group.births.len() as u64,
+            per_second: judged.per_second,
+            interval: judged.interval,
+            bytes_per_second: judged.per_second * bytes_each,
+            survival: judged.survival,
+            oldest_seconds: group.births.first().map_or(0.0, |birth| now - birth.seconds),
+            site_allocations_per_second: self.sites.of(site).0,
+            processes: group.processes.len() as u64,
+            processes_running: group.processes.iter().filter(is_running).count() as u64,
+            process: group.processes.iter().find(is_running).or(group.processes.first()).copied(),
+            cgroup_id: cgroup.filter(|id| *id > 1),
+            frees_unseen: false,
+            stack: stack.map(|stack| stack.frames.clone()).unwrap_or_default(),
+            program,
+        }
+    }
+
+    /// Takes verdicts back that the caches themselves contradict: their frees were not seen.
+    fn check(&self, findings: &mut [Finding]) {
+        let mut claimed: FxHashMap<String, f64> = FxHashMap::default();
+        for finding in findings.iter() {
+            *claimed.entry(finding.cache.clone()).or_default() += finding.objects as f64;
+        }
+        let cpus = self.tracer.tables.cpus;
+        let grows = [Verdict::Leak, Verdict::Cache];
+        for finding in findings.iter_mut().filter(|finding| grows.contains(&finding.verdict)) {
+            let claimed = claimed[&finding.cache];
+            if self.slabs_before.contradicts(&self.slabs, &finding.cache, claimed, cpus) {
+                finding.verdict = Verdict::Population;
+                finding.frees_unseen = true;
+            }
+        }
+    }
+
+    /// Tells whether the kernel frees objects of a cache under pressure: by what is known of it, or by its flags.
+    fn is_given_back(&self, cache: &str) -> bool {
+        match known(cache).map(|known| known.reclaim) {
+            Some(Reclaim::GivenBack) => true,
+            Some(Reclaim::Kept) => false,
+            _ => self
+                .caches
+                .values()
+                .any(|one| one.name == cache && one.flags & self.tracer.reclaim_flag != 0),
+        }
+    }
+
+    /// Returns what was seen in all.
+    #[must_use]
+    pub fn seen(&self) -> Seen {
+        Seen {
+            seconds: self.elapsed().as_secs_f64(),
+            allocations: self.sites.allocations(),
+            sites: self.sites.count() as u64,
+            tracked: self.tracer.get(Control::Tracked),
+            freed: self.tracer.get(Control::Freed),
+            alive: self.objects as u64,
+            alive_max: self.tracer.tables.live as u64,
+            older: self.slabs_before.in_use(),
+        }
+    }
+
+    /// Returns what could not be seen.
+    #[must_use]
+    pub fn unseen(&self) -> Unseen {
+        let get = |word| self.tracer.get(word);
+        Unseen {
+            nested: self.tracer.misses(),
+            live_full: get(Control::LiveFull),
+            sites_full: get(Control::SitesCrowded),
+            stacks_full: get(Control::StacksFull),
+            stacks_failed: get(Control::StacksFailed),
+            stacks_cut: get(Control::StacksCut),
+            frees: get(Control::FreesUnseen),
+            unwatched: self.tracer.unwatched().to_vec(),
+        }
+    }
+}
+
+/// Names the cache of kmalloc that an object is in.
+fn kmalloc_name(object: &Object) -> String {
+    if object.allocated_bytes > KMALLOC_BYTES_MAX {
+        return "kmalloc, whole pages".to_owned();
+    }
+    KmallocType::of(Gfp(object.gfp)).name(u64::from(object.allocated_bytes))
+}
+
+/// Tells whether a process still runs, and is the same program.
+fn runs(process: u32, program: &str) -> bool {
+    let comm = std::fs::read(format!("/proc/{process}/comm"));
+    comm.is_ok_and(|comm| comm.strip_suffix(b"\n").unwrap_or(&comm) == program.as_bytes())
+}
+
+/// Returns the CPUs that the machine may have: what is counted by CPU needs a place for each.
+fn possible_cpus() -> usize {
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
+    let last = text.trim().rsplit(['-', ',']).next().and_then(|last| last.parse::<usize>().ok());
+    last.map_or_else(
+        || std::thread::available_parallelism().map_or(1, usize::from),
+        |last| last + 1,
+    )
+}
+
+/// Returns the time of the clock that programs read.
+fn monotonic_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
+}

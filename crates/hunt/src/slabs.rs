@@ -1,0 +1,74 @@
+//! What `/proc/slabinfo` says: what was there before the hunt, and whether a cache grows as its objects are said to.
+//!
+//! How it works: frees that no program sees make objects look alive. Where the objects of a cache that are said to stay are many
+//! more than the cache itself has in use since the begin, those frees were not seen. Objects in the slabs of CPUs count as in
+//! use, so that some slabs more or less say nothing.
+
+use std::fs;
+
+use rustc_hash::FxHashMap;
+use slablab_linux::SlabInfo;
+
+/// Slabs of a CPU that may be full or empty without a trace in slabinfo.
+const SLABS_PER_CPU: u64 = 8;
+
+/// A cache at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cache {
+    active: u64,
+    object_bytes: u64,
+    objects_per_slab: u64,
+}
+
+/// All caches at a moment; empty where slabinfo cannot be read.
+#[derive(Debug, Default)]
+pub(crate) struct Slabs(FxHashMap<String, Cache>);
+
+impl Slabs {
+    pub(crate) fn now() -> Self {
+        Self::parse(&fs::read_to_string("/proc/slabinfo").unwrap_or_default())
+    }
+
+    fn parse(text: &str) -> Self {
+        let cache = |line| {
+            let SlabInfo { name, active_objs: active, objsize, objperslab, .. } =
+                SlabInfo::parse(line)?;
+            let cache = Cache { active, object_bytes: objsize, objects_per_slab: objperslab };
+            Some((name.to_owned(), cache))
+        };
+        Self(text.lines().filter_map(cache).collect())
+    }
+
+    /// Returns the objects in use and their bytes; `None` where slabinfo cannot be read.
+    pub(crate) fn in_use(&self) -> Option<(u64, u64)> {
+        let sum = |(objects, bytes), cache: &Cache| {
+            (objects + cache.active, bytes + cache.active * cache.object_bytes)
+        };
+        (!self.0.is_empty()).then(|| self.0.values().fold((0, 0), sum))
+    }
+
+    /// Tells whether cache `name` cannot have as many new objects as `claimed`, by what it has in use `now`.
+    pub(crate) fn contradicts(&self, now: &Slabs, name: &str, claimed: f64, cpus: usize) -> bool {
+        let (Some(before), Some(now)) = (self.0.get(name), now.0.get(name)) else { return false };
+        let grown = now.active as f64 - before.active as f64;
+        let doubt = (before.objects_per_slab * SLABS_PER_CPU * cpus as u64) as f64;
+        claimed / 2.0 > grown + doubt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cache_that_does_not_grow_contradicts_objects_that_stay() {
+        let line =
+            |active| format!("maple_node {active} 9000 256 16 1 : tunables 0 0 0 : slabdata 9 9 0");
+        let (before, after) = (Slabs::parse(&line(5_000)), Slabs::parse(&line(5_100)));
+        assert!(before.contradicts(&after, "maple_node", 2_000.0, 2));
+        assert!(!before.contradicts(&after, "maple_node", 600.0, 2));
+        assert!(!before.contradicts(&after, "filp", 2_000.0, 2));
+        assert_eq!(before.in_use(), Some((5_000, 5_000 * 256)));
+        assert_eq!(Slabs::parse("").in_use(), None);
+    }
+}

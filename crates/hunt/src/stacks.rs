@@ -1,0 +1,111 @@
+//! Call stacks by number: their frames, and who of them is the owner.
+//!
+//! How it works: the map of stacks is read when it has new ones. Frames get their names once, by a function that the caller
+//! gives; what a stack begins with, the programs and the allocator, is left out.
+
+use rustc_hash::FxHashMap;
+use slablab_linux::{Helpers, function_of};
+
+use crate::Error;
+use crate::object::parse_stack;
+use crate::tracer::Tracer;
+
+/// What a stack begins with that is not of the kernel's own work, and how many frames that is at most.
+const TRACERS: [&str; 4] = ["bpf_prog_", "bpf_trace_run", "__bpf_trace_", "__traceiter_"];
+const TRACER_FRAMES_MAX: usize = 6;
+
+/// What allocates for a slab, and is freed with it.
+const OF_THE_ALLOCATOR: [&str; 4] =
+    ["alloc_slab_obj_exts", "memcg_alloc_slab_cgroups", "__alloc_empty_sheaf", "alloc_empty_sheaf"];
+
+/// Gives an address of the kernel's code a name, `function+0x1c [module]`.
+pub type Names<'a> = &'a dyn Fn(u64) -> String;
+
+/// A call stack.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Stack {
+    /// Names of its frames, the owner first
+    pub(crate) frames: Vec<String>,
+    /// The owner: a function, with its module
+    pub(crate) owner: String,
+    /// Whether the allocator allocates for itself: what goes with a slab
+    pub(crate) is_of_the_allocator: bool,
+}
+
+/// The stacks that were read.
+#[derive(Debug, Default)]
+pub(crate) struct Stacks {
+    stacks: FxHashMap<u32, Stack>,
+    names: FxHashMap<u64, String>,
+    helpers: Helpers,
+}
+
+impl Stacks {
+    /// Begins with what a user calls helpers, too.
+    pub(crate) fn new(helpers: &[String]) -> Self {
+        Self { helpers: Helpers::known().and(helpers), ..Self::default() }
+    }
+
+    /// Reads the stacks that are new.
+    pub(crate) fn read(&mut self, tracer: &Tracer, name: Names<'_>) -> Result<(), Error> {
+        for (key, value) in tracer.stacks()?.iter() {
+            let (number, frames) = parse_stack(key, value);
+            if !self.stacks.contains_key(&number) {
+                let stack = self.stack(&frames, name);
+                self.stacks.insert(number, stack);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells whether a stack has been read.
+    pub(crate) fn has(&self, number: u32) -> bool {
+        self.stacks.contains_key(&number)
+    }
+
+    /// Returns a stack; `None` where it was not kept.
+    pub(crate) fn get(&self, number: u32) -> Option<&Stack> {
+        self.stacks.get(&number)
+    }
+
+    fn stack(&mut self, frames: &[u64], name: Names<'_>) -> Stack {
+        let names = &mut self.names;
+        let mut named = |frame: &u64| names.entry(*frame).or_insert_with(|| name(*frame)).clone();
+        let mut frames: Vec<String> = frames.iter().map(&mut named).collect();
+        // The programs themselves stand first, with addresses that have names only where the kernel gives them some.
+        let is_tracer = |frame: &String| TRACERS.iter().any(|name| frame.starts_with(name));
+        let begin = frames.iter().take(TRACER_FRAMES_MAX).rposition(is_tracer);
+        frames.drain(..begin.map_or(0, |at| at + 1));
+        let is_own = |frame: &String| OF_THE_ALLOCATOR.contains(&function_of(frame));
+        let is_of_the_allocator = frames.iter().any(is_own);
+        let at = self.helpers.owner(&frames);
+        let owner = frames.get(at).map(|frame| owner_name(frame)).unwrap_or_default();
+        Stack { frames: frames.into_iter().skip(at).collect(), owner, is_of_the_allocator }
+    }
+}
+
+/// Returns a frame without its offset, with its module.
+pub(crate) fn owner_name(frame: &str) -> String {
+    let function = function_of(frame);
+    match frame.split_once(" [") {
+        Some((_, module)) => format!("{function} [{module}"),
+        None => function.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_begins_at_its_owner() {
+        let mut stacks = Stacks::new(&["my_alloc".to_owned()]);
+        let names =
+            ["0xffffffffc0001234", "bpf_trace_run6", "__kmalloc_noprof+0x1", "my_alloc+0x2 [m]"];
+        let names = names.into_iter().chain(["session_open+0x3 [m]", "do_syscall_64+0x5"]);
+        let names: Vec<&str> = names.collect();
+        let stack = stacks.stack(&[0, 1, 2, 3, 4, 5], &|at| names[at as usize].to_owned());
+        assert_eq!(stack.owner, "session_open [m]");
+        assert_eq!(stack.frames, ["session_open+0x3 [m]", "do_syscall_64+0x5"]);
+    }
+}

@@ -1,0 +1,259 @@
+//! The programs in the kernel and the maps that they fill.
+//!
+//! # How it works
+//! The text of the programs is `kernel/bpf/hunt.bpf`. Where a field or an argument is, the kernel's own types say. Programs that
+//! see frees are attached before those that see allocations, so that no tracked object is freed unseen. Functions that free
+//! without an event are watched at their entry, where the kernel has ftrace; which of them are not is part of the answer.
+//!
+//! # Invariants
+//! Nothing is pinned, and nothing is written to tracefs: when the process ends, whatever ended it, all of it goes.
+//!
+//! Linux counterpart: `include/trace/events/kmem.h` @ 6.1 to 7.3.
+
+use std::sync::atomic::Ordering;
+
+use slablab_bpf::{Assembly, Attached, Btf, Entries, Kind, Map, Names, Program, Shared};
+
+use crate::error::Error;
+use crate::tables::{CACHE_BYTES, CACHES_MAX, FRAMES_BYTES, LIVE_BYTES, Tables};
+
+const PROGRAMS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernel/hunt.bpf"));
+
+/// Tracepoints, those that see frees first.
+const TRACEPOINTS: [&str; 4] = ["kfree", "kmem_cache_free", "kmem_cache_alloc", "kmalloc"];
+/// The tracepoint of a batch that kfree_rcu frees, in kernels that have it.
+const BATCH: &str = "rcu_invoke_kfree_bulk_callback";
+/// Functions that free without an event, with the arguments that the programs know of.
+const SILENT_FREES: [(&str, usize); 2] = [("kmem_cache_free_bulk", 3), ("__kfree_rcu_sheaf", 2)];
+/// Objects that a call frees at most without being cut: what the kernel's own callers collect.
+const BULK_MAX: i64 = 512;
+
+/// Words of `control`: see the programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// Threshold of a call site that is new
+    Threshold = 0,
+    /// Tracked allocations of a call site until its threshold is halved
+    Left = 1,
+    OwnProcess = 2,
+    SitesCrowded = 3,
+    LiveFull = 4,
+    StacksFull = 5,
+    StacksFailed = 6,
+    StacksCut = 7,
+    FreesUnseen = 9,
+    Tracked = 10,
+    Freed = 11,
+}
+
+/// The programs, running.
+#[derive(Debug)]
+pub(crate) struct Tracer {
+    pub(crate) tables: Tables,
+    pub(crate) sites: Shared,
+    filter: Shared,
+    control: Shared,
+    live: Map,
+    stacks: Map,
+    caches: Map,
+    attached: Vec<Attached>,
+    unwatched: Vec<String>,
+    /// The flag of a cache whose objects the kernel frees under pressure
+    pub(crate) reclaim_flag: u32,
+}
+
+impl Tracer {
+    /// Loads and attaches the programs. `threshold` and `left` are those of a call site that is new.
+    pub(crate) fn start(tables: Tables, threshold: u64, left: u64) -> Result<Self, Error> {
+        let btf = Btf::running()?;
+        let mut tracer = Self {
+            sites: Shared::new("sites", tables.site_bytes())?,
+            filter: Shared::new("filter", tables.filter * 4)?,
+            control: Shared::new("control", 4096)?,
+            live: Map::hash("live", 8, LIVE_BYTES, tables.live)?,
+            stacks: Map::hash("stacks", FRAMES_BYTES, 8, tables.stacks)?,
+            caches: Map::hash("caches", 8, CACHE_BYTES, CACHES_MAX)?,
+            attached: Vec::new(),
+            unwatched: Vec::new(),
+            reclaim_flag: reclaim_flag(&btf),
+            tables,
+        };
+        tracer.set(Control::Threshold, threshold);
+        tracer.set(Control::Left, left);
+        tracer.set(Control::OwnProcess, u64::from(std::process::id()));
+        let assembly = Assembly::parse(PROGRAMS)?;
+        let names = tracer.names(&btf)?;
+        tracer.watch_silent_frees(&btf, &assembly, &names);
+        for tracepoint in TRACEPOINTS {
+            let id = btf.tracepoint(tracepoint)?.type_id;
+            let code = assembly.program(tracepoint, &names)?;
+            let program = Program::load(Kind::Tracepoint, tracepoint, id, &code)?;
+            tracer.attached.push(program.attach()?);
+        }
+        Ok(tracer)
+    }
+
+    /// Watches what frees objects without an event, as far as the kernel allows it.
+    fn watch_silent_frees(&mut self, btf: &Btf, assembly: &Assembly<'_>, names: &Names) {
+        let functions = SILENT_FREES.iter().filter_map(|(name, arguments)| {
+            let (id, count) = btf.function(name)?;
+            Some((Kind::FunctionEntry, *name, id, count == *arguments))
+        });
+        let batch = btf.tracepoint(BATCH).ok();
+        let batch = batch.map(|it| (Kind::Tracepoint, BATCH, it.type_id, it.types.len() == 3));
+        for (kind, name, id, is_known) in functions.chain(batch) {
+            let program = || -> Result<Attached, slablab_bpf::Error> {
+                Program::load(kind, name, id, &assembly.program(name, names)?)?.attach()
+            };
+            match program() {
+                Ok(attached) if is_known => self.attached.push(attached),
+                _ => self.unwatched.push(name.to_owned()),
+            }
+        }
+    }
+
+    /// Returns what the names in the programs stand for on this kernel.
+    fn names(&self, btf: &Btf) -> Result<Names, Error> {
+        let mut names = Names::default();
+        for (name, map) in
+            [("live", &self.live), ("stacks", &self.stacks), ("caches", &self.caches)]
+        {
+            names.map(name, map);
+        }
+        for (name, value) in
+            [("sites", &self.sites), ("filter", &self.filter), ("control", &self.control)]
+        {
+            names.value(name, value);
+        }
+        let tables = &self.tables;
+        let table_bytes = tables.site_bytes() / crate::tables::SITE_TABLES;
+        for (name, number) in [
+            ("filter.mask", tables.filter as i64 - 1),
+            ("sites.cpu_mask", tables.cpus as i64 - 1),
+            ("sites.cpu_shift", i64::from((table_bytes / tables.cpus).trailing_zeros())),
+            // Four entries are a bucket.
+            ("sites.hash_shift", 32 - i64::from((tables.sites / 4).trailing_zeros())),
+            ("sites.half", table_bytes as i64),
+            ("bulk.max", BULK_MAX),
+            ("arg.site", 0),
+            ("arg.object", 8),
+        ] {
+            names.number(name, number);
+        }
+        arguments(&mut names, btf)?;
+        fields(&mut names, btf)?;
+        Ok(names)
+    }
+
+    /// Returns a word that programs and we share.
+    pub(crate) fn get(&self, word: Control) -> u64 {
+        self.control.words()[word as usize].load(Ordering::Relaxed)
+    }
+
+    fn set(&self, word: Control, value: u64) {
+        self.control.words()[word as usize].store(value, Ordering::Relaxed);
+    }
+
+    pub(crate) fn live(&self) -> Result<Entries, Error> {
+        Ok(self.live.entries()?)
+    }
+
+    pub(crate) fn stacks(&self) -> Result<Entries, Error> {
+        Ok(self.stacks.entries()?)
+    }
+
+    pub(crate) fn caches(&self) -> Result<Entries, Error> {
+        Ok(self.caches.entries()?)
+    }
+
+    /// Tracks an object no longer.
+    pub(crate) fn forget(&self, address: u64) -> Result<(), Error> {
+        if self.live.remove(&address.to_ne_bytes())? {
+            let counter = (address >> 12) as usize & (self.tables.filter - 1);
+            self.filter.halves()[counter].fetch_sub(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Returns how often a program should have run and did not.
+    pub(crate) fn misses(&self) -> u64 {
+        self.attached.iter().map(|program| program.misses().unwrap_or(0)).sum()
+    }
+
+    /// Returns the functions that free without an event and are not watched.
+    pub(crate) fn unwatched(&self) -> &[String] {
+        &self.unwatched
+    }
+}
+
+/// Returns `SLAB_RECLAIM_ACCOUNT`: numbered anew from 6.9 on.
+fn reclaim_flag(btf: &Btf) -> u32 {
+    const BEFORE: u32 = 0x0002_0000;
+    let bit = btf.enumerator("_SLAB_RECLAIM_ACCOUNT").ok().and_then(|bit| u32::try_from(bit).ok());
+    bit.and_then(|bit| 1u32.checked_shl(bit)).unwrap_or(BEFORE)
+}
+
+/// Names the positions of arguments, by their types: releases differ.
+fn arguments(names: &mut Names, btf: &Btf) -> Result<(), Error> {
+    let mut place = |tracepoint: &str, which: &str, kind: &str, number: usize| {
+        let types = btf.tracepoint(tracepoint)?.types;
+        let mut found = types.iter().enumerate().filter(|(_, one)| *one == kind);
+        let at = found.nth(number).map(|(at, _)| at as i64 * 8);
+        let at = at.ok_or_else(|| Error::Tracepoint {
+            name: tracepoint.to_owned(),
+            argument: kind.to_owned(),
+        })?;
+        names.number(which, at);
+        Ok::<(), Error>(())
+    };
+    place("kmalloc", "kmalloc.requested", "size_t", 0)?;
+    place("kmalloc", "kmalloc.allocated", "size_t", 1)?;
+    place("kmalloc", "kmalloc.gfp", "gfp_t", 0)?;
+    place("kmem_cache_alloc", "cache_alloc.cache", "struct kmem_cache *", 0)?;
+    place("kmem_cache_alloc", "cache_alloc.gfp", "gfp_t", 0)
+}
+
+/// Names the offsets of fields.
+fn fields(names: &mut Names, btf: &Btf) -> Result<(), Error> {
+    for (structure, field, called) in [
+        ("task_struct", "comm", "task.comm"),
+        ("task_struct", "tgid", "task.tgid"),
+        ("task_struct", "group_leader", "task.group_leader"),
+        ("task_struct", "cgroups", "task.cgroups"),
+        ("cgroup_subsys_state", "cgroup", "css.cgroup"),
+        ("cgroup", "kn", "cgroup.kn"),
+        ("kernfs_node", "id", "kernfs_node.id"),
+        ("kmem_cache", "object_size", "kmem_cache.object_size"),
+        ("kmem_cache", "size", "kmem_cache.size"),
+        ("kmem_cache", "flags", "kmem_cache.flags"),
+        ("kmem_cache", "name", "kmem_cache.name"),
+    ] {
+        names.number(called, btf.offset(structure, field)?);
+    }
+    names.number("task.comm.rest", btf.offset("task_struct", "comm")? + 8);
+    let memory = btf.enumerator("memory_cgrp_id")? * 8;
+    names.number("css_set.memory", btf.offset("css_set", "subsys")? + memory);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Wants root and BPF tracing: elsewhere it says so.
+    #[test]
+    fn the_verifier_takes_the_programs_and_they_see_this_process() {
+        let started = Tracer::start(Tables::of(16 << 20, 64), 1 << 32, 100_000);
+        let tracer = match started {
+            Ok(tracer) => tracer,
+            Err(error) => {
+                assert!(!rustix::process::geteuid().is_root(), "{error}");
+                return println!("SKIPPED: {error}");
+            }
+        };
+        tracer.set(Control::OwnProcess, 0);
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        println!("{:?} {}", tracer.unwatched(), tracer.get(Control::Tracked));
+        assert!(tracer.get(Control::Tracked) > 0);
+    }
+}

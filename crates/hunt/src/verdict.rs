@@ -1,0 +1,221 @@
+//! What a group of objects is: a leak, a cache, a population, or not yet to be told.
+//!
+//! # How it works
+//! Objects that leak have three marks. They go on coming: each part of the time since the first has some that are alive, and
+//! that time is a quarter of the hunt at least. Those that were settled halfway are alive at the end. And their number rises, by the judge of [`slablab_snapshot::growth`]. Where the
+//! kernel frees objects of that cache under pressure, the same marks make a cache that fills. Objects that come and go, or
+//! whose number does not rise, are a population that follows the load.
+//!
+//! # Invariants
+//! A leak rests on at least [`SETTLED_MIN`] objects that were seen themselves, over at least [`SECONDS_MIN`] seconds. What could
+//! still become one is not yet told, with the time by which it will be.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use slablab_snapshot::{Entry, Moment, Pace, growth};
+
+use crate::group::{Group, Point, SETTLE_SECONDS};
+
+/// Objects, seen and settled, that a verdict needs.
+pub(crate) const SETTLED_MIN: usize = 12;
+/// Time that it needs.
+pub(crate) const SECONDS_MIN: f64 = 45.0;
+/// Parts of the time: nearly all of them have to have survivors.
+const PARTS: usize = 8;
+const PARTS_MIN: usize = 7;
+/// Share of those that were settled halfway that has to be alive.
+const SURVIVAL_MIN: f64 = 0.9;
+/// Below this share of survivors, objects come and go.
+const SURVIVAL_POPULATION: f64 = 0.6;
+
+/// What the objects of a group are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// They stay, and more come
+    Leak,
+    /// More come, and the kernel gives them back when memory is short
+    Cache,
+    /// Too few, or for too short a time, to tell
+    NotYet,
+    /// They follow the load
+    Population,
+}
+
+/// A verdict and its numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Judged {
+    pub(crate) verdict: Verdict,
+    /// Objects that stay, a second
+    pub(crate) per_second: f64,
+    /// Interval of 95 %
+    pub(crate) interval: Option<(f64, f64)>,
+    /// Share of those that were settled halfway which is alive
+    pub(crate) survival: Option<f64>,
+    /// Seconds of the hunt at which the verdict will be told, where that is to be foreseen
+    pub(crate) until: Option<f64>,
+}
+
+/// Judges a group `now` seconds after the hunt began.
+pub(crate) fn judge(group: &Group, now: f64, is_given_back: bool) -> Judged {
+    let settled = group.settled(now);
+    let time = now - SETTLE_SECONDS;
+    let rate = group.born_until(time).0 / time.max(1.0);
+    let survival = survival(group, now);
+    let not_yet = Judged {
+        verdict: Verdict::NotYet,
+        per_second: rate,
+        interval: None,
+        survival,
+        until: None,
+    };
+    let comes_and_goes = survival.is_some_and(|share| share < SURVIVAL_POPULATION);
+    if comes_and_goes && settled >= SETTLED_MIN {
+        return Judged { verdict: Verdict::Population, ..not_yet };
+    }
+    let begin = group.births.first().map_or(now, |birth| birth.seconds);
+    let span = time - begin;
+    let span_min = (SECONDS_MIN - SETTLE_SECONDS).max(now / 4.0);
+    if settled < SETTLED_MIN || span < span_min {
+        // One that goes on like this has enough objects by then.
+        let enough = begin + SETTLED_MIN as f64 * span / settled.max(1) as f64 + SETTLE_SECONDS;
+        let long = begin + (SECONDS_MIN.max(SETTLE_SECONDS + begin / 3.0)).max(0.0);
+        let until = (settled > 1).then(|| enough.max(long).max(now));
+        return Judged { until, ..not_yet };
+    }
+    let since = group.points.partition_point(|point| point.seconds < begin + SETTLE_SECONDS);
+    let series = &group.points[since.saturating_sub(1)..];
+    let (pace, interval) = pace(series);
+    let not_yet = Judged { per_second: group.born_until(time).0 / span, ..not_yet };
+    let rate = not_yet.per_second;
+    let bytes_each =
+        series.last().filter(|last| last.objects > 0.0).map(|last| last.bytes / last.objects);
+    let interval = interval.zip(bytes_each).map(|((low, high), bytes)| (low / bytes, high / bytes));
+    let interval = with_sampling(rate, interval, group, settled);
+    let judged = Judged { interval, ..not_yet };
+    match pace {
+        Pace::Grows
+            if has_survivors_of_all_times(group, begin, time)
+                && survival.is_none_or(|s| s >= SURVIVAL_MIN) =>
+        {
+            let verdict = if is_given_back { Verdict::Cache } else { Verdict::Leak };
+            Judged { verdict, ..judged }
+        }
+        Pace::Grows => Judged { until: Some(now * 2.0), ..judged },
+        Pace::Rose => Judged { until: Some(now + SECONDS_MIN), ..judged },
+        Pace::Flat | Pace::Shrinks => Judged { verdict: Verdict::Population, ..judged },
+    }
+}
+
+/// Returns the share of what was settled halfway that is alive; `None` where nothing was.
+fn survival(group: &Group, now: f64) -> Option<f64> {
+    let half = |point: &&Point| point.seconds <= now * 0.6;
+    let point = group.points.iter().rfind(half).filter(|point| point.objects > 0.0)?;
+    Some(group.born_until(point.seconds - SETTLE_SECONDS).0 / point.objects)
+}
+
+/// Tells whether nearly each part of the time between has objects that are alive.
+fn has_survivors_of_all_times(group: &Group, begin: f64, time: f64) -> bool {
+    let mut has = [false; PARTS];
+    for birth in group.births.iter().filter(|birth| birth.seconds < time) {
+        has[(((birth.seconds - begin) / (time - begin) * PARTS as f64) as usize).min(PARTS - 1)] =
+            true;
+    }
+    has.iter().filter(|has| **has).count() >= PARTS_MIN && has[PARTS - 1]
+}
+
+/// Returns whether the settled bytes rise, and the interval of their rise in a second.
+fn pace(series: &[Point]) -> (Pace, Option<(f64, f64)>) {
+    let moment = |point: &Point| Moment {
+        time_seconds: Some(point.seconds),
+        entries: vec![Entry { live_bytes: Some(point.bytes as u64), ..Entry::default() }],
+    };
+    let moments: Vec<Moment> = series.iter().map(moment).collect();
+    let grown = growth(&moments, None);
+    grown.first().map_or((Pace::Rose, None), |grown| (grown.pace, grown.rise.interval))
+}
+
+/// Widens an interval by what the sample leaves open: its objects are few, and each stands for others.
+fn with_sampling(
+    rate: f64,
+    trend: Option<(f64, f64)>,
+    group: &Group,
+    settled: usize,
+) -> Option<(f64, f64)> {
+    let (low, high) = trend?;
+    let old = &group.births[..settled];
+    // Each object was chosen for itself, with the probability of 1 by its weight.
+    let variance: f64 = old.iter().map(|birth| birth.weight * (birth.weight - 1.0)).sum();
+    let all: f64 = old.iter().map(|birth| birth.weight).sum();
+    let share = 1.96 * variance.sqrt() / all.max(1.0);
+    Some(((low - rate * share).max(0.0), high + rate * share))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::Birth;
+
+    /// A group whose objects are born at these times and die at those, looked at every two seconds.
+    fn group(lives: &[(f64, f64)], now: f64) -> Group {
+        let alive = |at: f64| {
+            lives
+                .iter()
+                .filter(move |(born, dies)| *born <= at && *dies > at)
+                .map(|(born, _)| *born)
+        };
+        let points = (0..).map(|look| f64::from(look) * 2.0).take_while(|at| *at <= now);
+        let points = points.filter(|at| *at > SETTLE_SECONDS).map(|at| {
+            let objects = alive(at).filter(|born| *born <= at - SETTLE_SECONDS).count() as f64;
+            Point { seconds: at, objects, bytes: objects * 64.0 }
+        });
+        let births = alive(now).map(|seconds| Birth { seconds, weight: 1.0, bytes: 64 });
+        Group { points: points.collect(), births: births.collect(), ..Group::default() }
+    }
+
+    const FOR_EVER: f64 = f64::INFINITY;
+
+    #[test]
+    fn one_object_a_second_that_stays_is_a_leak_within_two_minutes() {
+        let lives: Vec<_> = (0..110).map(|at| (f64::from(at), FOR_EVER)).collect();
+        let judged = judge(&group(&lives, 100.0), 100.0, false);
+        assert_eq!(judged.verdict, Verdict::Leak);
+        let (low, high) = judged.interval.unwrap();
+        assert!(low <= 1.05 && high >= 0.95 && (judged.per_second - 1.0).abs() < 0.1, "{judged:?}");
+        assert_eq!(judge(&group(&lives, 100.0), 100.0, true).verdict, Verdict::Cache);
+        let early = judge(&group(&lives, 20.0), 20.0, false);
+        assert_eq!((early.verdict, early.until), (Verdict::NotYet, Some(SECONDS_MIN)));
+    }
+
+    #[test]
+    fn what_comes_and_goes_is_a_population() {
+        let lives: Vec<_> = (0..200).map(|at| (f64::from(at), f64::from(at) + 25.0)).collect();
+        let judged = judge(&group(&lives, 120.0), 120.0, false);
+        assert_eq!(judged.verdict, Verdict::Population, "{judged:?}");
+    }
+
+    #[test]
+    fn a_step_is_no_leak() {
+        let lives: Vec<_> = (0..500).map(|at| (30.0 + f64::from(at) / 100.0, FOR_EVER)).collect();
+        let judged = judge(&group(&lives, 120.0), 120.0, false);
+        assert_ne!(judged.verdict, Verdict::Leak, "{judged:?}");
+    }
+
+    #[test]
+    fn a_leak_that_began_late_is_told_later() {
+        let lives: Vec<_> = (100..301).map(|at| (f64::from(at), FOR_EVER)).collect();
+        let judged = judge(&group(&lives, 130.0), 130.0, false);
+        assert_eq!(judged.verdict, Verdict::NotYet, "{judged:?}");
+        let until = judged.until.unwrap();
+        assert!((140.0..160.0).contains(&until), "{until}");
+        assert_eq!(judge(&group(&lives, until + 2.0), until + 2.0, false).verdict, Verdict::Leak);
+    }
+
+    #[test]
+    fn few_objects_are_not_yet_told() {
+        let lives = [(1.0, FOR_EVER), (40.0, FOR_EVER), (80.0, FOR_EVER)];
+        let judged = judge(&group(&lives, 100.0), 100.0, false);
+        assert_eq!(judged.verdict, Verdict::NotYet);
+        assert!(judged.until.unwrap() > 100.0, "{judged:?}");
+    }
+}
