@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::finding::{Finding, Seen, Unseen};
 use crate::group::{Group, Groups, Interner, Key};
 use crate::object::{Cache, Object, text};
+use crate::pins::{Pin, Pinned, find};
 use crate::sites::{LEFT, Sites, THRESHOLD_NEW, budget};
 use crate::slabs::Slabs;
 use crate::stacks::{Names, Stacks};
@@ -32,6 +33,8 @@ pub struct Options {
     pub ram_bytes: usize,
     /// Functions that allocate for their callers, besides those that are known
     pub helpers: Vec<String>,
+    /// Whether every object is followed, whatever that costs
+    pub every: bool,
 }
 
 /// Share of the map of live objects from which it is thinned out.
@@ -56,6 +59,7 @@ pub struct Hunt {
     thinned: FxHashMap<u64, Vec<u64>>,
     slabs_before: Slabs,
     slabs: Slabs,
+    pinned: FxHashMap<Key, Pinned>,
     start: Instant,
     start_ns: u64,
     looked: Instant,
@@ -71,10 +75,12 @@ impl Hunt {
     pub fn start(options: &Options) -> Result<Self, Error> {
         let cpus = possible_cpus();
         let tables = Tables::of(options.ram_bytes, cpus);
-        let tracer = Tracer::start(tables, THRESHOLD_NEW, LEFT)?;
+        let (budget, left) =
+            if options.every { (f64::INFINITY, u64::MAX >> 1) } else { (budget(cpus), LEFT) };
+        let tracer = Tracer::start(tables, THRESHOLD_NEW, left)?;
         let now = Instant::now();
         Ok(Self {
-            sites: Sites::new(budget(cpus)),
+            sites: Sites::new(budget, left),
             stacks: Stacks::new(&options.helpers),
             caches: FxHashMap::default(),
             texts: Interner::default(),
@@ -83,6 +89,7 @@ impl Hunt {
             thinned: FxHashMap::default(),
             slabs_before: Slabs::now(),
             slabs: Slabs::default(),
+            pinned: FxHashMap::default(),
             start: now,
             start_ns: monotonic_ns(),
             looked: now,
@@ -105,7 +112,7 @@ impl Hunt {
         if !is_last && self.read.is_some_and(|read| now - read < wait) {
             return Ok(false);
         }
-        self.read_objects(name)?;
+        self.read_objects(name, is_last)?;
         self.read = Some(now);
         self.reading = now.elapsed();
         Ok(true)
@@ -117,7 +124,7 @@ impl Hunt {
         self.start.elapsed()
     }
 
-    fn read_objects(&mut self, name: Names<'_>) -> Result<(), Error> {
+    fn read_objects(&mut self, name: Names<'_>, is_last: bool) -> Result<(), Error> {
         let entries = self.tracer.live()?;
         let now_ns = monotonic_ns();
         let objects = entries.iter().map(|(key, value)| Object::parse(key, value));
@@ -139,6 +146,10 @@ impl Hunt {
         let keyed: Vec<(Key, Object)> =
             objects.into_iter().map(|object| (self.key(&object, name), object)).collect();
         let now = now_ns.saturating_sub(self.start_ns) as f64 / 1e9;
+        if is_last {
+            self.pinned =
+                find(&keyed, [&self.slabs_before, &self.slabs], |key| self.texts.text(key.cache));
+        }
         self.groups.take(&keyed, self.start_ns, now);
         Ok(())
     }
@@ -251,6 +262,39 @@ impl Hunt {
             stack: stack.map(|stack| stack.frames.clone()).unwrap_or_default(),
             program,
         }
+    }
+
+    /// Says who keeps sparse slabs, those who keep most first; known after the last look.
+    #[must_use]
+    pub fn pins(&self) -> Vec<Pin> {
+        let now_ns =
+            self.start_ns + self.read.map_or(0, |read| (read - self.start).as_nanos() as u64);
+        let pin = |(key, pinned): (&Key, &Pinned)| {
+            let mut born = pinned.born_ns.clone();
+            born.sort_unstable();
+            let median = born[born.len() / 2];
+            Pin {
+                owner: self.texts.text(key.owner).to_owned(),
+                program: text(&key.comm),
+                cache: self.texts.text(key.cache).to_owned(),
+                slabs: pinned.slabs,
+                objects: born.len() as u64,
+                bytes: pinned.bytes.round() as u64,
+                median_seconds: now_ns.saturating_sub(median) as f64 / 1e9,
+                cache_slabs: pinned.geometry.slabs,
+                others: pinned.geometry.active.saturating_sub(pinned.followed),
+                stack: self
+                    .stacks
+                    .get(pinned.stack)
+                    .map(|one| one.frames.clone())
+                    .unwrap_or_default(),
+            }
+        };
+        let mut pins: Vec<Pin> = self.pinned.iter().map(pin).collect();
+        pins.sort_by(|a, b| {
+            b.bytes.cmp(&a.bytes).then_with(|| (&a.owner, &a.program).cmp(&(&b.owner, &b.program)))
+        });
+        pins
     }
 
     /// Takes verdicts back that the caches themselves contradict: their frees were not seen.

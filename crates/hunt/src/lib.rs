@@ -12,7 +12,7 @@
 //! Linux counterpart: none; bcc's `memleak` is the nearest.
 //!
 //! Modules, lower ones first: `error`, `tables`, `slabs`, `cgroup`; `object`, `tracer`; `sites`,
-//! `stacks`, `group`; `verdict`; `finding`; `hunt`.
+//! `stacks`, `group`; `verdict`, `pins`; `finding`; `hunt`.
 #![forbid(unsafe_code)]
 
 mod cgroup;
@@ -21,6 +21,7 @@ mod finding;
 mod group;
 mod hunt;
 mod object;
+mod pins;
 mod sites;
 mod slabs;
 mod stacks;
@@ -32,5 +33,6 @@ pub use cgroup::cgroup_name;
 pub use error::Error;
 pub use finding::{Finding, Seen, Unseen};
 pub use hunt::{Hunt, Options};
+pub use pins::Pin;
 pub use stacks::Names;
 pub use verdict::Verdict;

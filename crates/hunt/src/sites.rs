@@ -43,12 +43,14 @@ pub(crate) struct Sites {
     sites: FxHashMap<u64, Site>,
     /// Tracked allocations a second of all of them
     budget: f64,
+    /// Tracked allocations of a site, on one CPU, until its share is halved
+    left: u64,
     allocations: u64,
 }
 
 impl Sites {
-    pub(crate) fn new(budget: f64) -> Self {
-        Self { sites: FxHashMap::default(), budget, allocations: 0 }
+    pub(crate) fn new(budget: f64, left: u64) -> Self {
+        Self { sites: FxHashMap::default(), budget, left, allocations: 0 }
     }
 
     /// Reads the counts of the `seconds` since the last look, and sets the shares anew.
@@ -74,7 +76,7 @@ impl Sites {
             let Some(site) = self.sites.get(&at(entry, 0)) else { continue };
             let threshold = THRESHOLD_ALL >> halvings(site.per_second, limit);
             words[entry * WORDS + THRESHOLD].store(threshold, Ordering::Relaxed);
-            words[entry * WORDS + LEFT_AT].store(LEFT, Ordering::Relaxed);
+            words[entry * WORDS + LEFT_AT].store(self.left, Ordering::Relaxed);
         }
     }
 

@@ -17,7 +17,17 @@ const SLABS_PER_CPU: u64 = 8;
 struct Cache {
     active: u64,
     object_bytes: u64,
-    objects_per_slab: u64,
+    geometry: Geometry,
+}
+
+/// The slabs of a cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Geometry {
+    pub(crate) objects_per_slab: u64,
+    pub(crate) pages_per_slab: u64,
+    /// Slabs, and objects in use
+    pub(crate) slabs: u64,
+    pub(crate) active: u64,
 }
 
 /// All caches at a moment; empty where slabinfo cannot be read.
@@ -29,12 +39,17 @@ impl Slabs {
         Self::parse(&fs::read_to_string("/proc/slabinfo").unwrap_or_default())
     }
 
-    fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let cache = |line| {
-            let SlabInfo { name, active_objs: active, objsize, objperslab, .. } =
-                SlabInfo::parse(line)?;
-            let cache = Cache { active, object_bytes: objsize, objects_per_slab: objperslab };
-            Some((name.to_owned(), cache))
+            let info = SlabInfo::parse(line)?;
+            let geometry = Geometry {
+                objects_per_slab: info.objperslab,
+                pages_per_slab: info.pagesperslab.max(1),
+                slabs: info.num_slabs,
+                active: info.active_objs,
+            };
+            let cache = Cache { active: info.active_objs, object_bytes: info.objsize, geometry };
+            Some((info.name.to_owned(), cache))
         };
         Self(text.lines().filter_map(cache).collect())
     }
@@ -47,11 +62,16 @@ impl Slabs {
         (!self.0.is_empty()).then(|| self.0.values().fold((0, 0), sum))
     }
 
+    /// Returns the slabs of a cache.
+    pub(crate) fn geometry(&self, name: &str) -> Option<Geometry> {
+        self.0.get(name).map(|cache| cache.geometry)
+    }
+
     /// Tells whether cache `name` cannot have as many new objects as `claimed`, by what it has in use `now`.
     pub(crate) fn contradicts(&self, now: &Slabs, name: &str, claimed: f64, cpus: usize) -> bool {
         let (Some(before), Some(now)) = (self.0.get(name), now.0.get(name)) else { return false };
         let grown = now.active as f64 - before.active as f64;
-        let doubt = (before.objects_per_slab * SLABS_PER_CPU * cpus as u64) as f64;
+        let doubt = (before.geometry.objects_per_slab * SLABS_PER_CPU * cpus as u64) as f64;
         claimed / 2.0 > grown + doubt
     }
 }

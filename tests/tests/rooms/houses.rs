@@ -28,7 +28,7 @@ const HUNT: House = House {
         &["error", "tables", "slabs", "cgroup"],
         &["object", "tracer"],
         &["sites", "stacks", "group"],
-        &["verdict"],
+        &["verdict", "pins"],
         &["finding"],
         &["hunt"],
     ],
