@@ -1,13 +1,13 @@
 //! Live objects by owner, program and cache, from look to look.
 //!
 //! # How it works
-//! Each look gives all tracked objects that are alive. They are put into groups, and a group keeps a point of each look: how much
-//! of it is *settled*, older than [`SETTLE_SECONDS`], so that what lives for a moment does not hide what stays. Beside the
+//! Each look gives all tracked objects that are alive. They are put into groups, and a group keeps a point of each look: how
+//! much of it is *settled*, older than [`SETTLE_SECONDS`], so that what lives for a moment does not hide what stays. Beside the
 //! points it has the births of what is alive now, from which follows who of an earlier look survived.
 //!
 //! # Invariants
-//! A group has at most [`POINTS_MAX`] points: when there are more, every other one goes. What a group holds of births is bounded by
-//! the map of live objects.
+//! A group has at most [`POINTS_MAX`] points: when there are more, every other one goes. What a group holds of births is
+//! bounded by the map of live objects.
 
 use rustc_hash::FxHashMap;
 
@@ -50,7 +50,8 @@ pub(crate) struct Group {
     pub(crate) points: Vec<Point>,
     /// Of the objects that are alive now, in the order of time
     pub(crate) births: Vec<Birth>,
-    pub(crate) processes: Vec<u32>,
+    /// How many objects each process has, as far as processes have room
+    pub(crate) processes: FxHashMap<u32, f64>,
     /// How many objects each stack, cgroup and call site has
     pub(crate) stacks: FxHashMap<u32, f64>,
     pub(crate) cgroups: FxHashMap<u64, f64>,
@@ -70,8 +71,8 @@ impl Group {
     fn add(&mut self, object: &Object, seconds: f64) {
         let Object { weight, allocated_bytes: bytes, .. } = *object;
         self.births.push(Birth { seconds, weight, bytes });
-        if self.processes.len() < PROCESSES_MAX && !self.processes.contains(&object.process) {
-            self.processes.push(object.process);
+        if self.processes.len() < PROCESSES_MAX || self.processes.contains_key(&object.process) {
+            *self.processes.entry(object.process).or_default() += weight;
         }
         *self.stacks.entry(object.stack).or_default() += weight;
         *self.cgroups.entry(object.cgroup).or_default() += weight;

@@ -19,6 +19,7 @@ use crate::finding::{Finding, Seen, Unseen};
 use crate::group::{Group, Groups, Interner, Key};
 use crate::object::{Cache, Object, text};
 use crate::pins::{Pin, Pinned, find};
+use crate::process::{CLOCK_HZ, Process, has_evidence};
 use crate::sites::{LEFT, Sites, THRESHOLD_NEW, budget};
 use crate::slabs::Slabs;
 use crate::stacks::{Names, Stacks};
@@ -42,6 +43,8 @@ const FULL: f64 = 0.66;
 /// Shares of a CPU that reading the objects costs at most, and the time between two readings.
 const READING_SHARE: f64 = 0.005;
 const READING_MIN: Duration = Duration::from_millis(1_900);
+/// And so long at most: a verdict needs several readings.
+const READING_MAX: Duration = Duration::from_secs(6);
 /// Bytes above which kmalloc takes whole pages.
 const KMALLOC_BYTES_MAX: u32 = 8192;
 
@@ -62,6 +65,8 @@ pub struct Hunt {
     pinned: FxHashMap<Key, Pinned>,
     start: Instant,
     start_ns: u64,
+    /// Clock ticks since the machine started, when the hunt did
+    start_clock: u64,
     looked: Instant,
     read: Option<Instant>,
     reading: Duration,
@@ -92,6 +97,7 @@ impl Hunt {
             pinned: FxHashMap::default(),
             start: now,
             start_ns: monotonic_ns(),
+            start_clock: clock_ns(rustix::time::ClockId::Boottime) / (1_000_000_000 / CLOCK_HZ),
             looked: now,
             read: None,
             reading: Duration::ZERO,
@@ -108,13 +114,15 @@ impl Hunt {
         let now = Instant::now();
         self.sites.look(&self.tracer, (now - self.looked).as_secs_f64());
         self.looked = now;
-        let wait = READING_MIN.max(self.reading.div_f64(READING_SHARE));
+        let wait = self.reading.div_f64(READING_SHARE).min(READING_MAX).max(READING_MIN);
         if !is_last && self.read.is_some_and(|read| now - read < wait) {
             return Ok(false);
         }
+        // Not by the clock: on a busy machine that runs on while others have the CPU.
+        let before = cpu_ns();
         self.read_objects(name, is_last)?;
         self.read = Some(now);
-        self.reading = now.elapsed();
+        self.reading = Duration::from_nanos(cpu_ns().saturating_sub(before));
         Ok(true)
     }
 
@@ -230,16 +238,22 @@ impl Hunt {
         let cgroup = group.cgroups.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(id, _)| *id);
         let (objects, bytes) = group.born_until(f64::INFINITY);
         let bytes_each = bytes / objects.max(1.0);
-        let follows_slabs = stack.is_some_and(|stack| stack.is_of_the_allocator);
-        let judged = if follows_slabs {
-            Judged { verdict: Verdict::Population, until: None, ..judged }
-        } else {
-            judged
-        };
         let site =
             group.sites.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(site, _)| *site);
         let program = text(&key.comm);
-        let is_running = |process: &&u32| runs(**process, &program);
+        let mut processes: Vec<(u32, Process)> =
+            group.processes.keys().map(|id| (*id, Process::look(*id, &program))).collect();
+        processes.sort_unstable_by_key(|(id, process)| (*process == Process::Ended, *id));
+        let running = processes.iter().filter(|(_, process)| *process != Process::Ended).count();
+        let judged = match judged.verdict {
+            _ if stack.is_some_and(|stack| stack.is_of_the_allocator) => {
+                Judged { verdict: Verdict::Population, until: None, ..judged }
+            }
+            Verdict::Leak if !has_evidence(group, &processes, self.start_clock) => {
+                Judged { verdict: Verdict::NotYet, until: Some(now * 2.0), ..judged }
+            }
+            _ => judged,
+        };
         Finding {
             owner: self.texts.text(key.owner).to_owned(),
             cache,
@@ -254,9 +268,9 @@ impl Hunt {
             survival: judged.survival,
             oldest_seconds: group.births.first().map_or(0.0, |birth| now - birth.seconds),
             site_allocations_per_second: self.sites.of(site).0,
-            processes: group.processes.len() as u64,
-            processes_running: group.processes.iter().filter(is_running).count() as u64,
-            process: group.processes.iter().find(is_running).or(group.processes.first()).copied(),
+            processes: processes.len() as u64,
+            processes_running: running as u64,
+            process: processes.first().map(|(id, _)| *id),
             cgroup_id: cgroup.filter(|id| *id > 1),
             frees_unseen: false,
             stack: stack.map(|stack| stack.frames.clone()).unwrap_or_default(),
@@ -366,12 +380,6 @@ fn kmalloc_name(object: &Object) -> String {
     KmallocType::of(Gfp(object.gfp)).name(u64::from(object.allocated_bytes))
 }
 
-/// Tells whether a process still runs, and is the same program.
-fn runs(process: u32, program: &str) -> bool {
-    let comm = std::fs::read(format!("/proc/{process}/comm"));
-    comm.is_ok_and(|comm| comm.strip_suffix(b"\n").unwrap_or(&comm) == program.as_bytes())
-}
-
 /// Returns the CPUs that the machine may have: what is counted by CPU needs a place for each.
 fn possible_cpus() -> usize {
     let text = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
@@ -384,6 +392,15 @@ fn possible_cpus() -> usize {
 
 /// Returns the time of the clock that programs read.
 fn monotonic_ns() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    clock_ns(rustix::time::ClockId::Monotonic)
+}
+
+/// Returns the time that this thread had a CPU.
+fn cpu_ns() -> u64 {
+    clock_ns(rustix::time::ClockId::ThreadCPUTime)
+}
+
+fn clock_ns(clock: rustix::time::ClockId) -> u64 {
+    let time = rustix::time::clock_gettime(clock);
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }

@@ -6,13 +6,13 @@
 //! share is tracked. Objects become groups by owner, program and cache; what a group does over time becomes its verdict.
 //!
 //! # Invariants
-//! Memory is bounded by [`Options::ram_bytes`], however long a hunt lasts. Nothing stays in the kernel when the process ends. What was
-//! not seen is counted.
+//! Memory is bounded by [`Options::ram_bytes`], however long a hunt lasts. Nothing stays in the kernel when the process ends.
+//! What was not seen is counted.
 //!
 //! Linux counterpart: none; bcc's `memleak` is the nearest.
 //!
 //! Modules, lower ones first: `error`, `tables`, `slabs`, `cgroup`; `object`, `tracer`; `sites`,
-//! `stacks`, `group`; `verdict`, `pins`; `finding`; `hunt`.
+//! `stacks`, `group`; `verdict`, `pins`, `process`; `finding`; `hunt`.
 #![forbid(unsafe_code)]
 
 mod cgroup;
@@ -22,6 +22,7 @@ mod group;
 mod hunt;
 mod object;
 mod pins;
+mod process;
 mod sites;
 mod slabs;
 mod stacks;

@@ -1,10 +1,10 @@
-//! Who pins slabs: objects that keep a slab of which little is used.
+//! Who pins slabs: objects that keep a slab that is hardly used.
 //!
 //! # How it works
-//! A slab of a cache is as many pages as slabinfo says, and begins at a multiple of them. So an object's address tells its slab. A slab
-//! is *sparse* when a quarter of its places at most have objects that the hunt follows. What its slabs hold would come free
-//! if those objects went, or lay elsewhere. Objects from before the hunt are taken to stay in as many slabs as the cache had
-//! then, so that no more come free than it has now beyond those. Of a cache whose objects are sampled, nothing is said.
+//! A slab of a cache is as many pages as slabinfo says, and begins at a multiple of them. So an object's address tells its
+//! slab. A slab is *sparse* when a quarter of its places at most have objects that the hunt follows. What its slabs hold would
+//! come free if those objects went, or lay elsewhere. Objects from before the hunt are taken to stay in as many slabs as the
+//! cache had then: at most the slabs that it has beyond those come free. Of a cache whose objects are sampled, nothing is said.
 //!
 //! # Invariants
 //! A slab is counted once: each of its groups has the share of its objects. Objects that are not followed may lie in the same

@@ -2,9 +2,9 @@
 //!
 //! # How it works
 //! Objects that leak have three marks. They go on coming: each part of the time since the first has some that are alive, and
-//! that time is a quarter of the hunt at least. Those that were settled halfway are alive at the end. And their number rises, by the judge of [`slablab_snapshot::growth`]. Where the
-//! kernel frees objects of that cache under pressure, the same marks make a cache that fills. Objects that come and go, or
-//! whose number does not rise, are a population that follows the load.
+//! that time is a quarter of the hunt at least. Those that were settled halfway are alive at the end. And their number rises,
+//! by the judge of [`slablab_snapshot::growth`]. Where the kernel frees objects of that cache under pressure, the same marks make
+//! a cache that fills. Objects that come and go, or whose number does not rise, are a population that follows the load.
 //!
 //! # Invariants
 //! A leak rests on at least [`SETTLED_MIN`] objects that were seen themselves, over at least [`SECONDS_MIN`] seconds. What could

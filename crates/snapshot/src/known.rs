@@ -70,7 +70,7 @@ const fn kept(name: &'static str, source: &'static str, about: &'static str) -> 
 }
 
 /// The caches that reports name most.
-const KNOWN: [KnownCache; 65] = [
+const KNOWN: [KnownCache; 66] = [
     kept(
         "alloc_slab_obj_exts",
         "mm/slub.c",
@@ -219,6 +219,11 @@ const KNOWN: [KnownCache; 65] = [
         "inotify_inode_mark",
         "fs/notify/inotify/inotify_user.c",
         "watches of inotify; they go when the watching program closes them",
+    ),
+    back(
+        "lsm_inode_cache",
+        "security/security.c",
+        "what security modules keep of an inode; they go with the inodes",
     ),
     kept(
         "fsnotify_mark",

@@ -28,7 +28,7 @@ const HUNT: House = House {
         &["error", "tables", "slabs", "cgroup"],
         &["object", "tracer"],
         &["sites", "stacks", "group"],
-        &["verdict", "pins"],
+        &["verdict", "pins", "process"],
         &["finding"],
         &["hunt"],
     ],
@@ -48,7 +48,7 @@ const HOST: House = House {
 };
 
 const LINUX: House =
-    House { name: "linux", levels: &[&["gfp", "kmalloc", "release", "slabinfo"]], left: &[] };
+    House { name: "linux", levels: &[&["gfp", "kmalloc", "owner", "release", "slabinfo"]], left: &[] };
 
 /// snapshot: entries and lines, kinds of rows, the tables of a text, and who judges them.
 const SNAPSHOT: House = House {

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! # Invariants
-//! A jump goes to a label of its own program, which stands there once, and not further than its 16 bits reach. A number fits where
-//! it is put. Anything else is an error with its line; a text is never partly assembled.
+//! A jump goes to a label of its own program, which stands there once, and not further than its 16 bits reach. A number fits
+//! where it is put. Anything else is an error with its line; a text is never partly assembled.
 //!
 //! Linux counterpart: `Documentation/bpf/standardization/instruction-set.rst` @ 6.18.
 
