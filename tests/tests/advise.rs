@@ -48,6 +48,7 @@ fn leaking(path: &Path, span: f64) {
         bytes_alloc,
         gfp,
         node,
+        stack: slablab_trace::NONE,
     };
     const OBJECTS: u32 = 4_000;
     for i in 0..OBJECTS {

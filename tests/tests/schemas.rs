@@ -16,6 +16,7 @@ const COMMANDS: &[&str] = &[
     "info TMP/slabinfo",
     "stat traces/hackbench.parquet",
     "stat traces/boot.parquet --raw-ip",
+    "stat traces/hackbench.parquet --by owner,cache",
     "stat traces/boot.parquet traces/build.parquet",
     "replay traces/hackbench.parquet -a slub,slab,slob",
     "replay traces/boot.parquet -a slub-sheaves,dense,slmb,slub-tiny",

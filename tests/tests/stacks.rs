@@ -144,7 +144,7 @@ fn a_trace_keeps_its_stacks_and_gives_their_addresses_away_only_when_asked() {
         ["a", "b", "c"].map(|name| folder.path().join(format!("{name}.parquet")));
     let import = |from: &Path, to: &Path, more: &[&str]| {
         let words = ["import", from.to_str().unwrap(), "-o", to.to_str().unwrap()];
-        stdout(&[&words, more].concat());
+        let _ = stdout(&[&words, more].concat());
     };
     import(&text, &first, &[]);
     import(&first, &again, &[]);
@@ -164,7 +164,7 @@ fn a_trace_keeps_its_stacks_and_gives_their_addresses_away_only_when_asked() {
     import(&first, &part, &["--site", "tick*"]);
     assert_eq!(stacks(&part).len(), 1);
     let tables = folder.path().join("tables");
-    stdout(&["export", first.to_str().unwrap(), "--tables", tables.to_str().unwrap()]);
+    let _ = stdout(&["export", first.to_str().unwrap(), "--tables", tables.to_str().unwrap()]);
     assert!(tables.join("stacks.parquet").is_file());
 }
 
@@ -260,7 +260,7 @@ fn a_pprof_is_read_by_another_reader() {
     let [pprof, folded, firefox] =
         ["p.pb.gz", "f.folded", "f.json"].map(|name| folder.path().join(name));
     let name = |path: &Path| path.to_str().unwrap().to_owned();
-    stdout(&[
+    let _ = stdout(&[
         "export",
         &name(&text),
         "--pprof",
@@ -323,7 +323,7 @@ fn chains_of_perf_are_those_that_perf_prints() {
         .unwrap();
     let theirs = printed_chains(&String::from_utf8_lossy(&script.stdout));
     let trace = folder.path().join("t.parquet");
-    stdout(&["import", data.to_str().unwrap(), "-o", trace.to_str().unwrap()]);
+    let _ = stdout(&["import", data.to_str().unwrap(), "-o", trace.to_str().unwrap()]);
     let trace = TraceReader::open(&trace).unwrap();
     let stacks = trace.meta().stacks.clone();
     let mut ours = Vec::new();

@@ -114,11 +114,10 @@ impl StackList {
     pub(crate) fn add(&mut self, frames: impl IntoIterator<Item = Frame>, extent: Extent) -> u32 {
         let mut number = |frame: Frame| {
             let next = self.frames.len() as u32;
-            let known = *self.known.entry(frame).or_insert_with_key(|frame| {
+            *self.known.entry(frame).or_insert_with_key(|frame| {
                 self.frames.push(frame.clone());
                 next
-            });
-            known
+            })
         };
         let frames: Vec<u32> = frames.into_iter().map(&mut number).collect();
         self.tree.add(&frames, extent)

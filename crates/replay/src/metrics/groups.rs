@@ -106,7 +106,7 @@ impl<'a> Labels<'a> {
                 let function = function_of(name);
                 frames.iter().position(|frame| function_of(&frame.name) == function)
             });
-        let alone = frames.is_empty().then(|| match site {
+        let alone = frames.is_empty().then_some(match site {
             Some(site) => (site.name.as_str(), site.address),
             None => (UNKNOWN, 0),
         });

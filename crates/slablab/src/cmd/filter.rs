@@ -39,8 +39,8 @@ pub(crate) struct FilterArgs {
     /// Only objects of these call sites (kstrdup, ext4_*)
     #[arg(long, value_name = "SITE,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
     site: Vec<String>,
-    /// Only what is allocated below these functions, anywhere in the call stack
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
+    /// Only what these functions led to, by its call stack
+    #[arg(long, value_name = "F,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
     callers: Vec<String>,
 }
 

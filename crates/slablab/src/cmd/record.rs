@@ -51,18 +51,16 @@ pub(crate) struct Args {
     /// filter in the kernel; what is freed without an event stays alive
     #[arg(long, value_name = "SITE,...", value_delimiter = ',')]
     sites: Vec<String>,
-    /// Record what is allocated below these functions only, wherever they stand in the call stack: all stacks are
-    /// recorded for that, which costs most
-    #[arg(long, value_name = "FUNCTION,...", value_delimiter = ',')]
+    /// Record only what these functions led to
+    #[arg(long, value_name = "F,...", value_delimiter = ',')]
     callers: Vec<String>,
-    /// Record no frees, which halves the cost: what is allocated seems to stay alive
+    /// Record no frees, at half the cost
     #[arg(long)]
     no_frees: bool,
-    /// Record the objects of one in N pages only (2, 4, 8 to 256), by a filter in the kernel; `stat` gives the bytes of all,
-    /// each with its 95 % interval
+    /// Record the objects of one in N pages only (2, 4, 8 to 256); `stat` gives the bytes of all, each with its 95 % interval
     #[arg(long, value_name = "N", value_parser = parse_one_in)]
     sample: Option<u32>,
-    /// Record call stacks too: of one in 16 pages, of what --sample, --caches or --sites choose, or of =all
+    /// Record call stacks: of 1 page in 16, or of =all
     #[arg(
         long,
         value_enum,
@@ -80,8 +78,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     addresses: AddressArgs,
     /// Make the trace of an interrupted recording that was to be written to --output
-    #[arg(long, conflicts_with_all = ["buffer", "duration", "last", "until_slab", "caches", "sites", "sample", "no_probes",
-                                      "strip_addresses", "command"])]
+    #[arg(long, conflicts_with_all = ["buffer", "duration", "last", "until_slab", "caches", "sites", "sample", "no_probes", "stacks",
+                                      "callers", "no_frees", "strip_addresses", "command"])]
     recover: bool,
     /// The command to run meanwhile
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]

@@ -34,6 +34,9 @@ pub(super) struct ChosenParts {
     pub(super) sites: Vec<String>,
     #[serde(default)]
     pub(super) callers: Vec<String>,
+    /// Whether frees are left out.
+    #[serde(default)]
+    pub(super) is_without_frees: bool,
     pub(super) one_in: Option<u32>,
     /// Whether only the last events are kept.
     pub(super) is_last: bool,
@@ -77,6 +80,7 @@ impl ChosenParts {
             caches: options.caches.clone(),
             sites: options.sites.clone(),
             callers: options.callers.clone(),
+            is_without_frees: !options.frees,
             one_in: options.one_in,
             is_last: options.keep == Keep::Last,
             is_stripped: options.addresses == crate::Addresses::Strip,
@@ -89,6 +93,7 @@ impl ChosenParts {
         self.one_in.is_none()
             && self.sites.is_empty()
             && self.callers.is_empty()
+            && !self.is_without_frees
             && (self.caches.is_empty() || self.caches.contains(cache))
     }
 }

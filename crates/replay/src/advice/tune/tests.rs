@@ -64,6 +64,7 @@ fn trace(folder: &std::path::Path, seed: u64) -> TraceReader {
             bytes_alloc,
             gfp,
             node,
+            stack: NONE,
         };
         writer.push(&event).unwrap();
     }
