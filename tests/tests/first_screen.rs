@@ -40,7 +40,11 @@ const OTHERS: [&str; 11] = [
 ];
 
 /// Commands for root, who may look at the kernel.
-const AS_ROOT: [&str; 2] = ["top --once --seconds 1", "top --once --seconds 1 --by cache"];
+const AS_ROOT: [&str; 3] = [
+    "top --once --seconds 1",
+    "top --once --seconds 1 --by cache",
+    "leaks --once --for 3s",
+];
 
 const EXCEPTIONS: &str = "tests/first-screen-exceptions.txt";
 

@@ -49,11 +49,12 @@ fn read(file: &str) -> String {
 }
 
 /// The chapters of the book that show commands.
-const CHAPTERS: [&str; 7] = [
+const CHAPTERS: [&str; 8] = [
     "book/advise.md",
     "book/holding.md",
     "book/insmod.md",
     "book/lab.md",
+    "book/leaks.md",
     "book/other-tools.md",
     "book/record.md",
     "book/replay.md",

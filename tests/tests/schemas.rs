@@ -58,6 +58,7 @@ const AS_ROOT: &[&str] = &[
     "stat TMP/sample.parquet",
     "top --once",
     "top --once --by cache",
+    "leaks --once --for 3s",
 ];
 
 /// Kinds that only a kernel in QEMU, or a kernel's own sources, have a command print; tests of their own look at these.

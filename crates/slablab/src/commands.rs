@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Top(cmd::top::Args),
     /// Write moments of what holds slab memory to a file, for days
     Watch(cmd::watch::Args),
+    /// Find who leaks slab memory on this machine: owner, program and rate, with a verdict
+    Leaks(cmd::leaks::Args),
     /// Replay a trace under several slab allocators and compare them
     Replay(cmd::replay::Args),
     /// Replay a trace with and without a change, and compare
@@ -144,6 +146,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Stat(args) => cmd::stat::run(args, output),
         Command::Top(args) => cmd::top::run(args, output),
         Command::Watch(args) => cmd::watch::run(args),
+        Command::Leaks(args) => cmd::leaks::run(args, output),
         Command::Replay(args) => cmd::replay::run(args, output),
         Command::Whatif(args) => cmd::whatif::run(args, output),
         Command::Partition(args) => cmd::partition::run(args, output),

@@ -20,6 +20,7 @@ pub(crate) mod holding;
 pub(crate) mod info;
 pub(crate) mod kernel;
 pub(crate) mod lab;
+pub(crate) mod leaks;
 mod noted;
 pub(crate) mod partition;
 pub(crate) mod patch;

@@ -15,6 +15,7 @@ pub(crate) mod info;
 pub(crate) mod insmod;
 pub(crate) mod kernel;
 pub(crate) mod lab;
+pub(crate) mod leaks;
 mod outputs;
 pub(crate) mod partition;
 pub(crate) mod patch;

@@ -18,6 +18,7 @@ use crate::answers::fit::FitAnswer;
 use crate::answers::groups::GroupsAnswer;
 use crate::answers::holding::HoldingAnswer;
 use crate::answers::info::InfoAnswer;
+use crate::answers::leaks::LeaksAnswer;
 use crate::answers::partition::PartitionAnswer;
 use crate::answers::patch::PatchAnswer;
 use crate::answers::stat::StatAnswer;
@@ -80,6 +81,7 @@ fn schemas() -> Vec<Published> {
         Published::answer::<HoldingAnswer>(),
         Published::answer::<ExportAnswer>(),
         Published::answer::<TopAnswer>(),
+        Published::answer::<LeaksAnswer>(),
         Published::answer::<written::Written>(),
         Published::answer_named::<written::Written>("slablab.import/1"),
     ];
