@@ -24,7 +24,7 @@ use crate::stamp::{self, Stamp};
 const STRANGE_LINES_MAX: u32 = 3;
 /// Rows without heading that could be anything make a table together with as many others.
 const WEAK_ROWS_MIN: usize = 3;
-/// Columns of a row that was cut: with as many below a heading it is counted when its rest is missing.
+/// Columns of a row that was cut: with as many, or all but one, below a heading it is counted when its rest is missing.
 const COLUMNS_COUNTED: usize = 3;
 /// Characters of an unread line that are quoted.
 const QUOTED_CHARS: usize = 60;
@@ -325,12 +325,14 @@ impl Reader {
     /// of them end what a heading began.
     fn strange(&mut self, words: &[&str], above: Edge, is_time: bool) {
         let begun = self.begun(words);
-        let columns = begun.iter().map(|(_, columns)| *columns).max().unwrap_or(0);
-        if columns > 0 || self.edge == Edge::Known {
-            let is_below =
-                self.below.is_some_and(|(below, _)| begun.iter().any(|(k, _)| *k == below));
+        if !begun.is_empty() || self.edge == Edge::Known {
+            let is_sure = |(kind, columns): &(Kind, usize)| {
+                let all = kind.reader().columns.iter().map(|form| form.len()).max().unwrap_or(0);
+                let is_below = self.below.is_some_and(|(below, _)| below == *kind);
+                is_below && *columns >= COLUMNS_COUNTED.min(all.saturating_sub(1))
+            };
             // Below a row that a column cut lies its rest.
-            let is_counted = is_below && columns >= COLUMNS_COUNTED && above != Edge::Known;
+            let is_counted = above != Edge::Known && begun.iter().any(is_sure);
             let alone = if is_counted { Alone::Damaged } else { Alone::Nothing };
             let kinds = begun.into_iter().map(|(kind, _)| kind).collect();
             let text = words.join(" ");

@@ -408,3 +408,14 @@ fn a_log_that_goes_on_behind_a_list_has_no_lines_that_look_like_rows() {
     let paste = read(&format!("{log}{}{}{log}", list.heading, list.rows));
     assert_eq!((paste.tables[0].rows, paste.unread_lines), (2, 0), "{:?}", paste.unread);
 }
+
+#[test]
+fn a_row_of_the_oom_killer_that_goes_on_behind_another_stamp_is_counted() {
+    let list = SAMPLES.iter().find(|sample| sample.kind == Kind::Oom).unwrap();
+    let text = format!(
+        "{}kernel: [9034.1] flow_key 900KB\nkernel: [9034.1] 1200KB\n{}",
+        list.heading, list.rows
+    );
+    let paste = read(&text);
+    assert_eq!((paste.tables[0].rows, paste.unread_lines), (2, 2), "{:?}", paste.unread);
+}
