@@ -193,6 +193,22 @@ fn growth_has_bytes_a_rate_and_an_interval_and_few_moments_have_no_verdict() {
 }
 
 #[test]
+fn what_grows_and_stays_is_told_from_what_grows_and_is_given_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let moment = |at: u64| {
+        let dentry = row("dentry", 210_000 * (at + 1), 192, 21, 1);
+        format!("{HEADING}{dentry}{}", row("eventpoll_epi", 3200 * (at + 1), 128, 32, 1))
+    };
+    let text: String = (0..8).map(moment).collect();
+    let (said, _) = info(folder.path(), &text, &["--every", "60s"]);
+    let kept = said.find("eventpoll_epi grows by").expect(&said);
+    let back = said.find("dentry grows by").expect(&said);
+    assert!(kept < back && said[kept..back].contains("stays until its users free it"), "{said}");
+    assert!(said[back..].contains("which is given back when memory is short"), "{said}");
+    assert!(said.contains("record --caches eventpoll_epi"), "the leak is what to look for: {said}");
+}
+
+#[test]
 fn events_without_frees_have_no_live_bytes_and_no_advice() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace");

@@ -141,7 +141,8 @@ fn event(
     bytes_alloc: u64,
 ) -> Event {
     let (cpu, pid, cache, gfp, node) = (0, 1, NONE, 0xcc0, -1);
-    Event { time_ns, cpu, pid, kind, object, site, cache, bytes_req, bytes_alloc, gfp, node }
+    let stack = NONE;
+    Event { time_ns, cpu, pid, kind, object, site, cache, bytes_req, bytes_alloc, gfp, node, stack }
 }
 
 /// Writes a trace as a netfilter machine might: two sites keep 200 items each, of 40 and of 32 bytes, and

@@ -41,7 +41,11 @@ fn of_lines(text: &str) -> Vec<Sample> {
             name.trim().clone_into(&mut command);
             continue;
         }
-        let cells = line.replace(['|', '`'], " ").replace("+/-", "±").replace("+-", "±");
+        let cells = line
+            .replace("(mean ± σ)", "")
+            .replace(['|', '`'], " ")
+            .replace("+/-", "±")
+            .replace("+-", "±");
         let Some((before, after)) = cells.split_once(" ± ").or_else(|| cells.split_once('±'))
         else {
             continue;
@@ -58,7 +62,7 @@ fn of_lines(text: &str) -> Vec<Sample> {
         let unit = unit.or(behind.get(1).copied().filter(|word| is_unit(word))).unwrap_or("");
         let name = words.join(" ");
         let values = Values::Mean { mean, deviation };
-        match name.starts_with("Time (mean") || name.is_empty() {
+        match name.is_empty() || name.starts_with("Time") && !command.is_empty() {
             true => samples.push(of(&command, TIME, unit, values)),
             false => samples.push(of(name.trim_end_matches(':'), TIME, unit, values)),
         }

@@ -9,11 +9,11 @@ use slablab_host::shell;
 use slablab_linux::KmallocCache;
 use slablab_report::{Cell, Document, Fact, Item, Section, Table, counted, field};
 use slablab_snapshot::{
-    Family, Growth, Holders, Kind, Machine, Pace, Paste, Reclaim, Rise, Tells, Unread, growth,
-    holders, known,
+    Family, Growth, Holders, Kind, Machine, Paste, Reclaim, Tells, Unread, growth, holders, known,
 };
 
-use crate::output::{Answer, bytes, duration};
+use super::growing::{self, Growing};
+use crate::output::{Answer, bytes};
 
 /// Names in a sentence.
 const NAMES_MAX: usize = 3;
@@ -106,7 +106,7 @@ impl Answer for HoldingAnswer {
         let first = &self.tables[0];
         let mut sections = Vec::new();
         if first.moments > 1 {
-            let table = Item::table("What grows", GROWTH_HOW, growth_table(first));
+            let table = Item::table("What grows", growing::HOW, first.growing().table());
             sections.push(Section::first("growth", "", vec![table]));
         }
         let held = Item::table("What holds it", first.how(), first.table());
@@ -139,15 +139,11 @@ impl Answer for HoldingAnswer {
     }
 }
 
-const GROWTH_HOW: &str = "Bytes of the objects. The rate is the median slope of all pairs of moments (Theil and Sen), with its \
-    95 % interval. A rise is told from chance, steps and dips, and over two days from a daily wave. Fewer than five moments \
-    have no interval and no verdict.";
-
 impl HoldingAnswer {
     fn sentences(&self) -> Vec<String> {
         let first = &self.tables[0];
         let mut sentences = vec![first.who(self.machine.as_ref())];
-        sentences.extend(first.growing());
+        sentences.extend(first.growing().sentence());
         sentences.extend(first.given_back());
         sentences.extend(first.what_it_is());
         sentences.extend(first.next().err());
@@ -229,6 +225,21 @@ fn listed(names: &[&str], all: usize) -> String {
 }
 
 impl HeldTable {
+    fn growing(&self) -> Growing<'_> {
+        Growing {
+            growth: &self.growth,
+            families: &self.holders.families,
+            noun: self.noun(),
+            moments: self.moments,
+            seconds: self.seconds,
+        }
+    }
+
+    /// Returns what an entry is called.
+    fn noun(&self) -> &'static str {
+        if self.kind.tells() == Tells::Caches { "cache" } else { "call site" }
+    }
+
     /// Says who holds most of it.
     fn who(&self, machine: Option<&Machine>) -> String {
         let Holders { held_bytes, families, most, .. } = &self.holders;
@@ -332,51 +343,9 @@ impl HeldTable {
         })
     }
 
-    /// Says what grows, or what the moments cannot tell.
-    fn growing(&self) -> Option<String> {
-        if self.moments < 2 {
-            return None;
-        }
-        let over = match self.seconds {
-            Some(seconds) => format!(" in {}", duration((seconds * 1e9) as u64)),
-            None => format!(" over {} moments", self.moments),
-        };
-        let grows: Vec<_> = self.growth.iter().filter(|g| g.pace == Pace::Grows).collect();
-        if let [first, others @ ..] = &grows[..] {
-            let others = match others.len() {
-                0 => String::new(),
-                1 => "; so does one more".to_owned(),
-                n => format!("; so do {n} more"),
-            };
-            return Some(format!(
-                "{} grows by {}{over}{others}. Whether that ends, as a cache that fills does, more moments tell.",
-                first.name,
-                rate(&first.rise)
-            ));
-        }
-        let rose: Vec<_> = self.growth.iter().filter(|g| g.pace == Pace::Rose).collect();
-        if let [first, ..] = &rose[..] {
-            return Some(format!(
-                "{} is {} larger than at the first moment{over} ({}). {} cannot tell a leak from a cache that fills: take \
-                 five or more.",
-                first.name,
-                bytes(u64::try_from(first.change_bytes()).unwrap_or(0)),
-                rate(&first.rise),
-                counted(self.moments as u64, "moment")
-            ));
-        }
-        Some(match self.growth.iter().map(|growth| growth.moments).max() {
-            Some(moments) if moments >= 5 => format!("Nothing is shown to grow{over}."),
-            _ => format!(
-                "Nothing is larger than at the first moment{over}; {} cannot tell more.",
-                counted(self.moments as u64, "moment")
-            ),
-        })
-    }
-
     /// Returns what to type next, or in a sentence what else there is to do.
     fn next(&self) -> Result<Vec<String>, String> {
-        let grows = self.growth.iter().find(|g| matches!(g.pace, Pace::Grows | Pace::Rose));
+        let grows = self.growing().suspect();
         let Some(first) = self.holders.families.first() else {
             return Err("Nothing is known that would help on.".to_owned());
         };
@@ -436,9 +405,8 @@ impl HeldTable {
     fn table(&self) -> Table {
         let all = self.holders.held_bytes;
         let maybe = |n: Option<u64>, cell: fn(u64) -> Cell| n.map_or(Cell::Missing, cell);
-        let name = if self.kind.tells() == Tells::Caches { "cache" } else { "call site" };
         let mut fields = vec![
-            field::name(name, "name", |family: &Family| &family.name),
+            field::name(self.noun(), "name", |family: &Family| &family.name),
             field::by("held", "held_bytes", move |f: &Family| maybe(f.held_bytes, Cell::Bytes)),
             field::by("share", "held_share", move |f: &Family| match f.held_bytes {
                 Some(held) => Cell::share(held, all),
@@ -506,57 +474,4 @@ fn of_objects(family: &Family) -> String {
         Some(waste) => format!("{objects} and wastes {}", bytes(waste)),
         None => objects,
     }
-}
-
-/// Says a rate: by the hour, or by the moment where times are not known.
-fn rate(rise: &Rise) -> String {
-    let (scale, unit) = if rise.is_timed { (3600.0, "an hour") } else { (1.0, "a moment") };
-    let amount = |per_step: f64| {
-        let bytes_of = bytes((per_step.abs() * scale) as u64);
-        if per_step < 0.0 { format!("-{bytes_of}") } else { bytes_of }
-    };
-    match rise.interval {
-        Some((low, high)) => format!(
-            "{} {unit} (95 % interval {} to {})",
-            amount(rise.bytes_per_step),
-            amount(low),
-            amount(high)
-        ),
-        None => format!("{} {unit}", amount(rise.bytes_per_step)),
-    }
-}
-
-fn growth_table(table: &HeldTable) -> Table {
-    let (scale, head) = match table.growth.first().is_some_and(|growth| growth.rise.is_timed) {
-        true => (3600.0, "an hour"),
-        false => (1.0, "a moment"),
-    };
-    let key = if scale > 1.0 { "rise_bytes_per_hour" } else { "rise_bytes_per_moment" };
-    let name = if table.kind.tells() == Tells::Caches { "cache" } else { "call site" };
-    let fields = vec![
-        field::name(name, "name", |growth: &Growth| &growth.name),
-        field::bytes("first", "first_bytes", |g| g.first_bytes),
-        field::bytes("last", "last_bytes", |g| g.last_bytes),
-        field::by(head, key, move |g: &Growth| {
-            Cell::SignedBytes((g.rise.bytes_per_step * scale) as i64)
-        }),
-        field::by("95 % interval", "interval", move |g: &Growth| match g.rise.interval {
-            Some((low, high)) => {
-                let end = |end: f64| Cell::SignedBytes((end * scale) as i64).short();
-                Cell::Text(format!("{} .. {}", end(low), end(high)))
-            }
-            None => Cell::Missing,
-        })
-        .where_room(),
-        field::text("verdict", "pace", |g| {
-            match g.pace {
-                Pace::Grows => "grows",
-                Pace::Rose => "rose: cannot tell",
-                Pace::Flat => "no growth shown",
-                Pace::Shrinks => "shrinks",
-            }
-            .to_owned()
-        }),
-    ];
-    Table::of_fields(&table.growth, fields)
 }

@@ -15,6 +15,7 @@ pub(crate) mod classes;
 pub(crate) mod comparison;
 pub(crate) mod export;
 pub(crate) mod fit;
+mod growing;
 pub(crate) mod groups;
 pub(crate) mod holding;
 pub(crate) mod info;

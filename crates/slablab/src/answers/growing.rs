@@ -1,0 +1,166 @@
+//! What grows from moment to moment, in a sentence and as a table.
+
+use slablab_report::{Cell, Table, counted, field};
+use slablab_snapshot::{Family, Growth, Pace, Reclaim, Rise};
+
+use crate::output::{bytes, duration};
+
+/// What the columns of the table are.
+pub(super) const HOW: &str = "Bytes of the objects. The rate is the median slope of all pairs of moments (Theil and Sen), with its \
+    95 % interval. A rise is told from chance, steps and dips, and over two days from a daily wave. Fewer than five moments \
+    have no interval and no verdict.";
+
+/// What becomes of the entries of a table.
+pub(super) struct Growing<'a> {
+    pub(super) growth: &'a [Growth],
+    /// Who holds the memory at the last moment
+    pub(super) families: &'a [Family],
+    /// What an entry is called
+    pub(super) noun: &'static str,
+    pub(super) moments: usize,
+    /// From the first moment to the last, where times are known
+    pub(super) seconds: Option<f64>,
+}
+
+impl<'a> Growing<'a> {
+    /// Says what grows, or what the moments cannot tell.
+    pub(super) fn sentence(&self) -> Option<String> {
+        if self.moments < 2 {
+            return None;
+        }
+        let over = match self.seconds {
+            Some(seconds) => format!(" in {}", duration((seconds * 1e9) as u64)),
+            None => format!(" over {} moments", self.moments),
+        };
+        if let Some(grows) = self.grows(&over) {
+            return Some(grows);
+        }
+        let rose: Vec<_> = self.growth.iter().filter(|g| g.pace == Pace::Rose).collect();
+        if let [first, ..] = &rose[..] {
+            return Some(format!(
+                "{} is {} larger than at the first moment{over} ({}). {} cannot tell a leak from a cache that fills: take \
+                 five or more.",
+                first.name,
+                bytes(u64::try_from(first.change_bytes()).unwrap_or(0)),
+                rate(&first.rise),
+                counted(self.moments as u64, "moment")
+            ));
+        }
+        Some(match self.growth.iter().map(|growth| growth.moments).max() {
+            Some(moments) if moments >= 5 => format!("Nothing is shown to grow{over}."),
+            _ => format!(
+                "Nothing is larger than at the first moment{over}; {} cannot tell more.",
+                counted(self.moments as u64, "moment")
+            ),
+        })
+    }
+
+    /// Says what grows: first what its users keep, then what the kernel gives back.
+    fn grows(&self, over: &str) -> Option<String> {
+        let (back, kept): (Vec<&Growth>, Vec<&Growth>) = self
+            .growth
+            .iter()
+            .filter(|growth| growth.pace == Pace::Grows)
+            .partition(|growth| self.reclaim(growth) == Reclaim::GivenBack);
+        let others = |all: &[&Growth]| match all.len() {
+            1 => String::new(),
+            2 => "; so does one more".to_owned(),
+            n => format!("; so do {} more", n - 1),
+        };
+        let ends = "Whether that ends, as a cache that fills does, more moments tell.";
+        let given_back = "which is given back when memory is short";
+        Some(match (&kept[..], &back[..]) {
+            ([], []) => return None,
+            ([first, ..], []) => {
+                format!(
+                    "{} grows by {}{over}{}. {ends}",
+                    first.name,
+                    rate(&first.rise),
+                    others(&kept)
+                )
+            }
+            ([], [first, ..]) => format!(
+                "{} grows by {}{over}, {given_back}{}. {ends}",
+                first.name,
+                rate(&first.rise),
+                others(&back)
+            ),
+            ([first, ..], [other, ..]) => format!(
+                "{} grows by {}{over} and stays until its users free it{}. {} grows by {}, {given_back}{}. {ends}",
+                first.name,
+                rate(&first.rise),
+                others(&kept),
+                other.name,
+                rate(&other.rise),
+                others(&back)
+            ),
+        })
+    }
+
+    /// Returns whether the kernel gives back what grows.
+    fn reclaim(&self, growth: &Growth) -> Reclaim {
+        let is_it = |family: &&Family| family.name == growth.name && family.place == growth.place;
+        let family = self.families.iter().find(is_it);
+        family.map_or(Reclaim::Unknown, |family| family.reclaim)
+    }
+
+    /// Returns what to look for: what grows and is kept by its users, or else what grows.
+    pub(super) fn suspect(&self) -> Option<&'a Growth> {
+        let rises = |g: &&Growth| matches!(g.pace, Pace::Grows | Pace::Rose);
+        let kept = |g: &&Growth| rises(g) && self.reclaim(g) != Reclaim::GivenBack;
+        self.growth.iter().find(kept).or_else(|| self.growth.iter().find(rises))
+    }
+
+    /// Returns the table of what grows.
+    pub(super) fn table(&self) -> Table {
+        let (scale, head) = match self.growth.first().is_some_and(|growth| growth.rise.is_timed) {
+            true => (3600.0, "an hour"),
+            false => (1.0, "a moment"),
+        };
+        let key = if scale > 1.0 { "rise_bytes_per_hour" } else { "rise_bytes_per_moment" };
+        let fields = vec![
+            field::name(self.noun, "name", |growth: &Growth| &growth.name),
+            field::bytes("first", "first_bytes", |g| g.first_bytes),
+            field::bytes("last", "last_bytes", |g| g.last_bytes),
+            field::by(head, key, move |g: &Growth| {
+                Cell::SignedBytes((g.rise.bytes_per_step * scale) as i64)
+            }),
+            field::by("95 % interval", "interval", move |g: &Growth| match g.rise.interval {
+                Some((low, high)) => {
+                    let end = |end: f64| Cell::SignedBytes((end * scale) as i64).short();
+                    Cell::Text(format!("{} .. {}", end(low), end(high)))
+                }
+                None => Cell::Missing,
+            })
+            .where_room(),
+            field::text("verdict", "pace", |g| {
+                match g.pace {
+                    Pace::Grows => "grows",
+                    Pace::Rose => "rose: cannot tell",
+                    Pace::Flat => "no growth shown",
+                    Pace::Shrinks => "shrinks",
+                }
+                .to_owned()
+            }),
+        ];
+        Table::of_fields(self.growth, fields)
+    }
+}
+
+/// Says a rate: by the hour, or by the moment where times are not known.
+fn rate(rise: &Rise) -> String {
+    let (scale, unit) = if rise.is_timed { (3600.0, "an hour") } else { (1.0, "a moment") };
+    let amount = |per_step: f64| {
+        let bytes_of = bytes((per_step.abs() * scale) as u64);
+        if per_step < 0.0 { format!("-{bytes_of}") } else { bytes_of }
+    };
+    match rise.interval {
+        Some((low, high)) => format!(
+            "{} {unit} (95 % interval {} to {})",
+            amount(rise.bytes_per_step),
+            amount(low),
+            amount(high)
+        ),
+        None => format!("{} {unit}", amount(rise.bytes_per_step)),
+    }
+}
