@@ -73,11 +73,14 @@ fn a_list_in_any_dress_names_the_holder_its_bytes_and_that_nothing_tells_more() 
 #[test]
 fn caches_of_files_are_given_back_and_a_kernel_with_slab_has_no_sysfs() {
     let folder = tempfile::tempdir().unwrap();
-    let text = "slabinfo - version: 2.0\n\
-                ext3_inode_cache  571020 571024    960    4    1 : tunables   54   27    8 : slabdata 142756 142756      0\n\
-                dentry_cache      611000 640016    232   16    1 : tunables  120   60    8 : slabdata  40001  40001      0\n\
-                size-64             4012   4480     64   59    1 : tunables  120   60    8 : slabdata     76     76      0\n";
-    let (said, data) = info(folder.path(), text, &[]);
+    let text = [
+        "slabinfo - version: 2.0",
+        "ext3_inode_cache  571020 571024    960    4    1 : tunables   54   27    8 : slabdata 142756 142756      0",
+        "dentry_cache      611000 640016    232   16    1 : tunables  120   60    8 : slabdata  40001  40001      0",
+        "size-64             4012   4480     64   59    1 : tunables  120   60    8 : slabdata     76     76      0",
+    ]
+    .join("\n");
+    let (said, data) = info(folder.path(), &text, &[]);
     let names: Vec<_> =
         (0..2).map(|at| data["tables"][0]["families"][at]["name"].clone()).collect();
     assert_eq!(names, ["ext3_inode_cache", "dentry_cache"]);

@@ -100,9 +100,16 @@ mod tests {
 
     #[test]
     fn metrics_have_a_head_each_an_end_and_are_read_back() {
-        let moment = "2026-03-03T04:00:01Z\nSlab: 188 kB\nslabinfo - version: 2.1\nfilp 800 840 192 21 1 : tunables 0 0 0 : \
-                      slabdata 40 40 0 : kept\n4096 2 fs/b.c:7 func:two\ncgroup /a\"b slab_reclaimable 1 slab_unreclaimable 2\n";
-        let text = of_moment(moment).unwrap();
+        let moment = [
+            "2026-03-03T04:00:01Z",
+            "Slab: 188 kB",
+            "slabinfo - version: 2.1",
+            "filp 800 840 192 21 1 : tunables 0 0 0 : slabdata 40 40 0 : kept",
+            "4096 2 fs/b.c:7 func:two",
+            "cgroup /a\"b slab_reclaimable 1 slab_unreclaimable 2",
+        ]
+        .join("\n");
+        let text = of_moment(&moment).unwrap();
         assert!(text.ends_with("# EOF\n"));
         assert!(text.contains("slablab_slabinfo_active_objects{slab=\"filp\"} 800\n"), "{text}");
         assert!(text.contains("slablab_memory_Slab_bytes 192512\n"), "{text}");
