@@ -40,11 +40,8 @@ const OTHERS: [&str; 11] = [
 ];
 
 /// Commands for root, who may look at the kernel.
-const AS_ROOT: [&str; 3] = [
-    "top --once --seconds 1",
-    "top --once --seconds 1 --by cache",
-    "leaks --once --for 3s",
-];
+const AS_ROOT: [&str; 3] =
+    ["top --once --seconds 1", "top --once --seconds 1 --by cache", "leaks --once --for 3s"];
 
 const EXCEPTIONS: &str = "tests/first-screen-exceptions.txt";
 

@@ -85,7 +85,8 @@ impl Drop for Running {
 fn load(folder: &Path) -> [Running; 2] {
     let files = "while :; do for i in 1 2 3 4 5 6 7 8 9; do echo $i >$0/f$i; read x <$0/f$i; done; rm $0/f*; done";
     let programs = "while :; do ls -l /proc/self/fd | cat >/dev/null; sleep 0.01; done";
-    [files, programs].map(|script| Running::start(Command::new("sh").args(["-c", script]).arg(folder)))
+    [files, programs]
+        .map(|script| Running::start(Command::new("sh").args(["-c", script]).arg(folder)))
 }
 
 /// Hunts; returns the status and the answer.

@@ -136,8 +136,10 @@ impl LeaksAnswer {
                 field::bytes("leaked", "bytes", |row| row.bytes),
                 field::text("runs", "running", Leaker::running),
                 field::count("kinds", "kinds", |row: &Leaker| row.kinds).where_room(),
-                field::text("cgroup", "cgroup", |row: &Leaker| row.cgroup.clone().unwrap_or_default())
-                    .on_page(),
+                field::text("cgroup", "cgroup", |row: &Leaker| {
+                    row.cgroup.clone().unwrap_or_default()
+                })
+                .on_page(),
             ],
         )
     }
