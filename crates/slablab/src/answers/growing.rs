@@ -69,6 +69,10 @@ impl<'a> Growing<'a> {
         };
         let ends = "Whether that ends, as a cache that fills does, more moments tell.";
         let given_back = "which is given back when memory is short";
+        let stays = match kept.first().map(|first| self.reclaim(first)) {
+            Some(Reclaim::Kept) => " and stays until its users free it",
+            _ => "",
+        };
         Some(match (&kept[..], &back[..]) {
             ([], []) => return None,
             ([first, ..], []) => {
@@ -86,7 +90,7 @@ impl<'a> Growing<'a> {
                 others(&back)
             ),
             ([first, ..], [other, ..]) => format!(
-                "{} grows by {}{over} and stays until its users free it{}. {} grows by {}, {given_back}{}. {ends}",
+                "{} grows by {}{over}{stays}{}. {} grows by {}, {given_back}{}. {ends}",
                 first.name,
                 rate(&first.rise),
                 others(&kept),
