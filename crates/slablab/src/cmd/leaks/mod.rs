@@ -62,7 +62,7 @@ pub(crate) struct Args {
 /// What ends a hunt.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 enum Until {
-    /// A leak
+    // What a comment for rustdoc says here would stand in `--help`, and make it half as long again.
     Found,
 }
 
