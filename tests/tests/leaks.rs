@@ -1,9 +1,9 @@
 //! `slablab leaks`: planted leaks are named by owner and program, beside a load that leaks nothing.
 //!
 //! The tests want root and BPF, and run one after the other: a hunt sees the whole machine. `SLABLAB_LEAKS_SECONDS=1800` makes
-//! them long; the short form is a minute each.
+//! them long for the load without a leak; the short form is a minute.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard};
@@ -113,16 +113,17 @@ fn each_planted_leak_is_named_by_owner_and_program_beside_a_load() {
         let mut command = Command::new("python3");
         command.arg(script()).args([kind, "100000"]).arg(folder.path()).stdout(Stdio::piped());
         let mut leak = Running::start(&mut command);
-        let mut said = [0; 5];
-        leak.0.stdout.take().unwrap().read_exact(&mut said).unwrap();
-        match &said {
-            b"ready" => planted.push((kind, owners, leak)),
-            _ => println!("not planted: this machine has no {kind}"),
+        let mut said = String::new();
+        BufReader::new(leak.0.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        match said.trim() {
+            "ready" => planted.push((kind, owners, leak)),
+            lacking => println!("not planted: {kind}: {lacking}"),
         }
     }
     assert!(planted.len() >= 10, "{} of {} can be planted here", planted.len(), PLANTED.len());
     let _load = load(folder.path());
-    let (status, answer) = hunt(seconds().min(120));
+    // Some of their call sites are busy with other work: a sample of those takes longer.
+    let (status, answer) = hunt(115);
     assert_eq!(status, 1);
     let owners = answer["owners"].as_array().unwrap();
     let mut missing = Vec::new();
