@@ -10,7 +10,7 @@
 #   make install the command, its man pages and completions under PREFIX (/usr/local); make uninstall removes them
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help check test-full demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench bench-smoke fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster test-killed test-torture test-torture-debug bench-marathon
+.PHONY: help check test-full demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench bench-smoke fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster test-killed test-leaks test-torture test-torture-debug bench-marathon
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -77,7 +77,7 @@ CHECKED = first_screen hostile import limits readme replay rooms schemas snapsho
 check: fmt-check clippy
 	$(CARGO) test --workspace --quiet --lib --bins $(CHECKED:%=--test %)
 
-test-full: test test-killed test-torture test-torture-debug test-cargo-install test-release test-release-arm64 test-reproducible
+test-full: test test-killed test-leaks test-torture test-torture-debug test-cargo-install test-release test-release-arm64 test-reproducible
 
 # Cargo is always asked for the whole workspace: features of dependencies depend on which packages are chosen, and other
 # features are built anew.
@@ -165,6 +165,10 @@ test-patches:
 # A recorder killed at 200 random moments, as root: what it had is recovered; a quarter of an hour.
 test-killed: rust
 	SLABLAB_KILLS=200 $(CARGO) test --workspace --test record_killed -- --nocapture
+
+# Planted leaks are hunted for two minutes each beside a load, and a load without any, as root: a quarter of an hour.
+test-leaks: rust
+	$(CARGO) test --workspace --test leaks -- --ignored --nocapture --test-threads=1
 
 # The allocators of the patches under torture, memory pressure and CPU hotplug, and each planted bug, as root: an hour, kernels
 # not counted. JOBS and so on choose: see the script.

@@ -108,6 +108,7 @@ fn leakers(answer: &Value) -> Vec<&str> {
 }
 
 #[test]
+#[ignore = "minutes of a machine with nothing else to do: make test-leaks"]
 fn each_planted_leak_is_named_by_owner_and_program_beside_a_load() {
     let Some(_turn) = turn() else { return };
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
@@ -162,6 +163,7 @@ fn each_planted_leak_is_named_by_owner_and_program_beside_a_load() {
 }
 
 #[test]
+#[ignore = "minutes of a machine with nothing else to do: make test-leaks"]
 fn a_load_without_a_leak_has_none() {
     let Some(_turn) = turn() else { return };
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
