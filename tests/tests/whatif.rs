@@ -293,7 +293,9 @@ fn a_trace_without_call_sites_is_refused_where_they_are_needed() {
              bytes_req=40 bytes_alloc=64 gfp_flags=GFP_KERNEL node=-1\n"
         )
     };
-    std::fs::write(&path, (1..200).map(line).collect::<String>()).unwrap();
+    let free =
+        "sh 7 [000] 2.000000: kmem:kfree: call_site=(____ptrval____) ptr=0xffff888100001000\n";
+    std::fs::write(&path, (1..200).map(line).collect::<String>() + free).unwrap();
     let path = path.to_str().unwrap();
     let asking: [&[&str]; 5] = [
         &["advise", path],
@@ -494,6 +496,8 @@ fn a_page_of_caches_that_only_gather_has_no_waterfall() {
         let (site, bytes) = if i % 64 == 0 { (items, 56) } else { (others, 60) };
         writer.push(&event(u64::from(i), Kind::Kmalloc, i, site, bytes, 64)).unwrap();
     }
+    // Without any a trace is one whose frees were not recorded.
+    writer.push(&event(64 * 64, Kind::Kfree, 1, others, 0, 0)).unwrap();
     writer.finish(Meta { cpus: 1, nodes: 1, ..Meta::default() }).unwrap();
     let (trace, page) = (trace.to_str().unwrap(), page.to_str().unwrap());
     let text = stdout(&["advise", trace, "--report", page, "--show", "reasons"]);

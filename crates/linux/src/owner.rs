@@ -152,8 +152,8 @@ impl Helpers {
             || self.more.contains(name)
     }
 
-    /// Returns the place of the owner in a stack, whose first frame is that nearest to the allocation: the first that is no
-    /// helper, the last one where all are; 0 of an empty stack.
+    /// Returns the place of the owner in a stack, whose first frame is that nearest to the allocation: the first that is
+    /// not a helper, the last one where all are; 0 of an empty stack.
     #[must_use]
     pub fn owner<S: AsRef<str>>(&self, frames: &[S]) -> usize {
         let first = frames.iter().position(|frame| !self.has(frame.as_ref()));

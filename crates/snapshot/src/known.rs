@@ -74,8 +74,8 @@ const KNOWN: [KnownCache; 66] = [
     kept(
         "alloc_slab_obj_exts",
         "mm/slub.c",
-        "vectors by which objects of other caches are charged to memory cgroups; they go with the slabs of those caches, also when \
-         such a slab is given back",
+        "vectors by which objects of other caches are charged to memory cgroups; they go with the slabs of those caches, also \
+         when such a slab is given back",
     ),
     back(
         "dentry",

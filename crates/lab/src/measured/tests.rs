@@ -36,8 +36,8 @@ fn perf_stat_prints_counters_and_times_and_with_r_means() {
     assert_eq!(values(&measured, "", "cycles"), [3_456_789.0; 2]);
     assert_eq!(values(&measured, "", "task-clock"), [1234.5; 2]);
     assert_eq!(values(&measured, "", "time elapsed"), [1.246_913_578; 2]);
-    let mean = " Performance counter stats for 'true' (10 runs):\n\n   3,456,789      cycles   # 2.8 GHz  ( +-  0.50% )\n\n   8.4601 \
-                +- 0.0123 seconds time elapsed  ( +-  0.15% )\n";
+    let mean = " Performance counter stats for 'true' (10 runs):\n\n   3,456,789      cycles   # 2.8 GHz  ( +-  0.50% )\n\n   \
+                8.4601 +- 0.0123 seconds time elapsed  ( +-  0.15% )\n";
     let sides = of_files(mean, mean);
     assert!(sides.tested.is_empty());
     let elapsed = sides.untested.iter().find(|side| side.metric == "time elapsed").unwrap();
@@ -83,8 +83,8 @@ fn hyperfine_has_every_time_in_its_json_and_a_mean_elsewhere() {
     let names: Vec<_> = one.tested[0].variants.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["old", "new"]);
     let csv = "command,mean,stddev,median,user,system,min,max\nold,2.0,0.1,2.0,1,0,1.9,2.1\nnew,1.0,0.2,1,1,0,0.9,1.1\n";
-    let text = "Benchmark 1: old\n  Time (mean ± σ):      2.000 s ±  0.100 s    [User: 1.0 s, System: 0.1 s]\nBenchmark 2: new\n  \
-                Time (mean ± σ):      1.000 s ±  0.200 s\n";
+    let text = "Benchmark 1: old\n  Time (mean ± σ):      2.000 s ±  0.100 s    [User: 1.0 s, System: 0.1 s]\n\
+                Benchmark 2: new\n  Time (mean ± σ):      1.000 s ±  0.200 s\n";
     for of_means in [
         csv,
         text,

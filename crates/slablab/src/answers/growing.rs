@@ -6,8 +6,8 @@ use slablab_snapshot::{Family, Growth, Pace, Reclaim, Rise};
 use crate::output::{bytes, duration};
 
 /// What the columns of the table are.
-pub(super) const HOW: &str = "Bytes of the objects. The rate is the median slope of all pairs of moments (Theil and Sen), with its \
-    95 % interval. A rise is told from chance, steps and dips, and over two days from a daily wave. Fewer than five moments \
+pub(super) const HOW: &str = "Bytes of the objects. The rate is the median slope of all pairs of moments (Theil and Sen), with \
+    its 95 % interval. A rise is told from chance, steps and dips, and over two days from a daily wave. Fewer than five moments \
     have no interval and no verdict.";
 
 /// What becomes of the entries of a table.

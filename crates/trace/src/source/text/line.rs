@@ -481,7 +481,7 @@ mod tests {
         assert_eq!(is("  slub.c:4290"), Other::Irrelevant);
         assert_eq!(is(" => kmem_cache_alloc_noprof <ffffffff81345678>"), Other::Irrelevant);
         assert_eq!(is(" => vfs_read"), Other::Irrelevant);
-        assert_eq!(is("x-1 [000] ..... 1.5: <stack trace>"), Other::Irrelevant);
+        assert!(matches!(is("x-1 [000] ..... 1.5: <stack trace>"), Other::Stack(_)));
         let record =
             "perf 1 [000] 0.000000: PERF_RECORD_MMAP2 1/1: [0x55(0x10) @ 0]: r-xp /bin/perf";
         assert_eq!(is(record), Other::Irrelevant);
