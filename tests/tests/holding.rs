@@ -121,8 +121,8 @@ fn the_oom_killers_list_is_of_what_is_kept() {
 #[test]
 fn pages_of_slabs_and_the_objects_in_them_are_not_added_up() {
     let folder = tempfile::tempdir().unwrap();
-    let text = " 3.8M      953 mm/memory.c:4214 func:alloc_anon_folio\n  55M     4887 mm/slub.c:2259 func:alloc_slab_page\n 612M  \
-                3651200 net/queue/core.c:88 [queue] func:queue_alloc\n";
+    let text = " 3.8M      953 mm/memory.c:4214 func:alloc_anon_folio\n  55M     4887 mm/slub.c:2259 func:alloc_slab_page\n \
+                612M  3651200 net/queue/core.c:88 [queue] func:queue_alloc\n";
     let (said, data) = info(folder.path(), text, &[]);
     let first = &data["tables"][0];
     assert_eq!(first["families"][0]["name"], "queue_alloc");
@@ -135,8 +135,9 @@ fn pages_of_slabs_and_the_objects_in_them_are_not_added_up() {
 #[test]
 fn stacks_name_the_owner_behind_helpers() {
     let folder = tempfile::tempdir().unwrap();
-    let traces = "    126 port_alloc_queue+0xbe/0x830 [port] waste=233856/1856 age=280763/281414/282065 pid=1330 cpus=0-1 nodes=0\n        \
-                  __kmalloc_node+0x4e/0x140\n        port_alloc_queue+0xbe/0x830 [port]\n        port_probe+0x165/0x1d2 [port]\n";
+    let traces = "    126 port_alloc_queue+0xbe/0x830 [port] waste=233856/1856 age=280763/281414/282065 pid=1330 cpus=0-1 \
+                  nodes=0\n        __kmalloc_node+0x4e/0x140\n        port_alloc_queue+0xbe/0x830 [port]\n        \
+                  port_probe+0x165/0x1d2 [port]\n";
     let (said, data) = info(folder.path(), traces, &[]);
     let first = &data["tables"][0]["families"][0];
     assert_eq!((&first["name"], &first["objects"]), (&"port_alloc_queue".into(), &126.into()));

@@ -306,7 +306,7 @@ fn chains_of_perf_are_those_that_perf_prints() {
         if matches!(event.kind, Kind::ImplicitFree | Kind::EstimatedFree) {
             continue;
         }
-        // Entries of system calls have two names at one address, of which each reader shows one.
+        // Entries of system calls have two names at one address, and each reader shows one of them.
         let function = |name: &str| {
             name.split(['+', ' ']).next().unwrap().replace("__ia32_sys_", "__x64_sys_")
         };

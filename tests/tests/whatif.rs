@@ -496,8 +496,8 @@ fn a_page_of_caches_that_only_gather_has_no_waterfall() {
         let (site, bytes) = if i % 64 == 0 { (items, 56) } else { (others, 60) };
         writer.push(&event(u64::from(i), Kind::Kmalloc, i, site, bytes, 64)).unwrap();
     }
-    // Without any a trace is one whose frees were not recorded.
-    writer.push(&event(64 * 64, Kind::Kfree, 1, others, 0, 0)).unwrap();
+    // Without any free a trace is one whose frees were not recorded: this one is of an older object.
+    writer.push(&event(64 * 64, Kind::Kfree, NONE, NONE, 0, 0)).unwrap();
     writer.finish(Meta { cpus: 1, nodes: 1, ..Meta::default() }).unwrap();
     let (trace, page) = (trace.to_str().unwrap(), page.to_str().unwrap());
     let text = stdout(&["advise", trace, "--report", page, "--show", "reasons"]);

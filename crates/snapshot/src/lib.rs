@@ -1,11 +1,11 @@
 //! What tables say of slab memory at one moment, or at several: found in whatever text people paste.
 //!
 //! # How it works
-//! [`Reader`] takes a text line by line. `line` takes off what mailers, loggers and web pages put around a row, `stamp`
-//! recognises times, each file of `rows` knows one kind of row, and `cut` puts rows together that lie in several lines.
-//! What they find becomes a [`Paste`]: tables of [`Entry`]s at [`Moment`]s, and what the machine says of its memory in all. [`holders`] says which entries hold most of
-//! a table and whether the kernel gives them back, [`growth`] what grows from moment to moment, and [`known`] what is
-//! known of a cache.
+//! [`Reader`] takes a text line by line. `line` takes off what mailers, loggers and web pages put around a row,
+//! `stamp` recognises times, each file of `rows` knows one kind of row, and `cut` puts rows together that lie in
+//! several lines. What they find becomes a [`Paste`]: tables of [`Entry`]s at [`Moment`]s, and what the machine
+//! says of its memory in all. [`holders`] says which entries hold most of a table and whether the kernel gives them
+//! back, [`growth`] what grows from moment to moment, and [`known`] what is known of a cache.
 //!
 //! # Invariants
 //! A number that a table does not have is `None`, never 0. A row that is read is whole. What looked like a row and was

@@ -387,8 +387,8 @@ fn owners_stand_behind_what_allocates_in_tables_with_stacks() {
 
 #[test]
 fn rows_of_crash_that_it_could_not_read_are_counted() {
-    let text = "ffff890c47c0ea00     1024     108058    112672   3521    32k  kmalloc-1024\nffff890c47c0ec00      512          ?  \
-                ?      ?    32k  kmalloc-512\n";
+    let text = "ffff890c47c0ea00     1024     108058    112672   3521    32k  kmalloc-1024\nffff890c47c0ec00      512          \
+                ?      ?      ?    32k  kmalloc-512\n";
     let paste = read(text);
     assert_eq!((paste.tables[0].rows, paste.unread_lines), (1, 1), "{paste:?}");
 }
