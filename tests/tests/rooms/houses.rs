@@ -17,7 +17,7 @@ pub(super) const HOUSES: [&House; 17] = [
 /// bpf: the system call, then text and types, then what is loaded.
 const BPF: House = House {
     name: "bpf",
-    levels: &[&["error"], &["raw"], &["map", "btf"], &["asm"], &["program"]],
+    levels: &[&["error", "types"], &["raw"], &["map", "btf"], &["asm"], &["program"]],
     left: &[],
 };
 
@@ -63,26 +63,7 @@ const SNAPSHOT: House = House {
         &["moments", "growth"],
         &["reader"],
     ],
-    left: &[
-        "circle: rows/alloc_traces.rs -> rows/mod.rs -> rows/alloc_traces.rs",
-        "circle: rows/allocinfo.rs -> rows/mod.rs -> rows/allocinfo.rs",
-        "circle: rows/cgroup.rs -> rows/mod.rs -> rows/cgroup.rs",
-        "circle: rows/column.rs -> rows/mod.rs -> rows/alloc_traces.rs -> rows/column.rs",
-        "circle: rows/crash.rs -> rows/mod.rs -> rows/crash.rs",
-        "circle: rows/kmemleak.rs -> rows/mod.rs -> rows/kmemleak.rs",
-        "circle: rows/memleak.rs -> rows/mod.rs -> rows/memleak.rs",
-        "circle: rows/mm_slabinfo.rs -> rows/mod.rs -> rows/mm_slabinfo.rs",
-        "circle: rows/oom.rs -> rows/mod.rs -> rows/oom.rs",
-        "circle: rows/page_owner.rs -> rows/mod.rs -> rows/page_owner.rs",
-        "circle: rows/perf_kmem.rs -> rows/mod.rs -> rows/perf_kmem.rs",
-        "circle: rows/prometheus.rs -> rows/mod.rs -> rows/prometheus.rs",
-        "circle: rows/slabinfo1.rs -> rows/mod.rs -> rows/slabinfo1.rs",
-        "circle: rows/slabinfo2.rs -> rows/mod.rs -> rows/slabinfo2.rs",
-        "circle: rows/slabratetop.rs -> rows/mod.rs -> rows/slabratetop.rs",
-        "circle: rows/slabtop.rs -> rows/mod.rs -> rows/slabtop.rs",
-        "circle: rows/spl.rs -> rows/mod.rs -> rows/spl.rs",
-        "circle: rows/vmstat.rs -> rows/mod.rs -> rows/vmstat.rs",
-    ],
+    left: &[],
 };
 
 const RCU: House = House { name: "rcu", levels: &[&["sync"], &["epoch"], &["raw"]], left: &[] };
@@ -234,17 +215,7 @@ const LAB: House = House {
         &["sweep"],
         &["merge"],
     ],
-    left: &[
-        "circle: measured/hackbench.rs -> measured/mod.rs -> measured/hackbench.rs",
-        "circle: measured/hyperfine.rs -> measured/mod.rs -> measured/hyperfine.rs",
-        "circle: measured/lines.rs -> measured/mod.rs -> measured/hackbench.rs -> measured/lines.rs",
-        "circle: measured/mean.rs -> measured/mod.rs -> measured/mean.rs",
-        "circle: measured/perf_bench.rs -> measured/mod.rs -> measured/perf_bench.rs",
-        "circle: measured/perf_stat.rs -> measured/mod.rs -> measured/perf_stat.rs",
-        "circle: measured/plain.rs -> measured/mod.rs -> measured/plain.rs",
-        "circle: measured/table.rs -> measured/mod.rs -> measured/table.rs",
-        "circle: measured/time.rs -> measured/mod.rs -> measured/time.rs",
-    ],
+    left: &[],
 };
 
 const SLABLAB: House = House {

@@ -1,7 +1,7 @@
 //! hackbench: `Time: 8.460` behind `Running in process mode with ...`.
 
-use super::Measured;
 use super::lines::{Lines, number};
+use super::sample::Measured;
 
 pub(super) fn read(text: &str) -> Option<Result<Measured, String>> {
     let is_it = text

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Measured, Sample, Values};
+use super::sample::{Measured, Sample, Values};
 
 #[derive(Deserialize)]
 struct Export {

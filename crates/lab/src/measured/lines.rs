@@ -1,6 +1,6 @@
 //! Values by metric, as they come line by line.
 
-use super::Sample;
+use super::sample::Sample;
 
 /// The values of several metrics of one variant.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! Lines and tables that have a mean and a deviation alone: `before 12.3 ± 0.4 ms`, hyperfine's text, Markdown and CSV.
 
 use super::lines::number;
-use super::{Measured, Sample, Values, direction};
+use super::sample::{Measured, Sample, Values, direction};
 
 /// What hyperfine calls what it measures.
 const TIME: &str = "time per run";

@@ -15,6 +15,7 @@ mod mean;
 mod perf_bench;
 mod perf_stat;
 mod plain;
+mod sample;
 mod sides;
 mod table;
 mod time;
@@ -22,86 +23,14 @@ mod time;
 use std::io::Read;
 use std::path::Path;
 
-use slablab_stats::Direction;
-
 use crate::error::{Error, Result};
 
+pub use self::sample::{Measured, Sample, Values};
 pub use self::sides::{Side, Sides, sides};
 pub(crate) use self::table::{is_called_like_metric, is_long, is_no_value};
 
 /// Bytes of a file of results at most.
 const BYTES_MAX: u64 = 256 << 20;
-
-/// The values of one metric of one variant.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Sample {
-    /// What was run; empty where the file has one variant only, which is then called like the file
-    pub variant: String,
-    /// What was measured
-    pub metric: String,
-    /// Its unit
-    pub unit: String,
-    /// Whether less or more is better
-    pub direction: Direction,
-    /// The values
-    pub values: Values,
-}
-
-/// What a file tells of a metric.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Values {
-    /// Each value
-    Each(Vec<f64>),
-    /// The mean and the standard deviation of values that are not told
-    Mean {
-        /// The mean
-        mean: f64,
-        /// The deviation
-        deviation: f64,
-    },
-}
-
-/// What a file has.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
-    /// What the file is, in words
-    pub kind: &'static str,
-    /// Its samples
-    pub samples: Vec<Sample>,
-    /// Whether values of two variants at one place belong together
-    pub is_paired: bool,
-    /// What was left out, in sentences
-    pub notes: Vec<String>,
-}
-
-impl Sample {
-    fn less(variant: &str, metric: &str, unit: &str, values: Vec<f64>) -> Self {
-        Self {
-            variant: variant.to_owned(),
-            metric: metric.to_owned(),
-            unit: unit.to_owned(),
-            direction: direction(metric, unit),
-            values: Values::Each(values),
-        }
-    }
-}
-
-impl Measured {
-    fn new(kind: &'static str, samples: Vec<Sample>) -> Self {
-        Self { kind, samples, is_paired: false, notes: Vec::new() }
-    }
-}
-
-/// Returns whether more is better: of rates, and of nothing else that is known.
-fn direction(metric: &str, unit: &str) -> Direction {
-    let metric = metric.to_ascii_lowercase();
-    let is_rate = unit.contains("/s")
-        || unit.ends_with("ps")
-        || ["throughput", "bandwidth", "ops_per", "per_second", "iops"]
-            .iter()
-            .any(|word| metric.contains(word));
-    if is_rate { Direction::MoreIsBetter } else { Direction::LessIsBetter }
-}
 
 /// A reader of a kind of text: nothing if the text is of another kind.
 type ReadText = fn(&str) -> Option<std::result::Result<Measured, String>>;

@@ -1,7 +1,7 @@
 //! `perf bench`: `Total time: 4.581 [sec]`, `4.58 usecs/op`, `218,287 ops/sec`, `3.25 GB/sec`, behind `# Running 'a/b'`.
 
 use super::lines::{Lines, number};
-use super::{Measured, Sample};
+use super::sample::{Measured, Sample};
 
 pub(super) fn read(text: &str) -> Option<Result<Measured, String>> {
     if !text.contains("# Running '") {

@@ -5,7 +5,7 @@
 use slablab_stats::Direction;
 
 use super::lines::{Lines, number};
-use super::{Measured, Sample, Values, direction};
+use super::sample::{Measured, Sample, Values, direction};
 
 pub(super) fn read(text: &str) -> Option<Result<Measured, String>> {
     if !text.contains("Performance counter stats for") {

@@ -1,7 +1,7 @@
 //! One value a line, and nothing else.
 
-use super::Measured;
 use super::lines::{Lines, number};
+use super::sample::Measured;
 
 /// Lines of a sample, at least.
 const VALUES_MIN: usize = 2;

@@ -3,7 +3,7 @@
 use slablab_report::Group;
 use slablab_stats::Direction;
 
-use super::{Measured, Sample, Values};
+use super::sample::{Measured, Sample, Values};
 
 /// The variants of each metric.
 #[derive(Debug, Default)]

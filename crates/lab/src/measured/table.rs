@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::lines::number;
 use super::plain::is_counting;
-use super::{Measured, Sample};
+use super::sample::{Measured, Sample};
 
 /// What columns of variants are called.
 const VARIANTS: [&str; 14] = [

@@ -1,5 +1,7 @@
 //! Each kind of output, as its program prints it.
 
+use slablab_stats::Direction;
+
 use super::*;
 
 fn read(text: &str) -> Measured {

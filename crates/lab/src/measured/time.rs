@@ -1,7 +1,7 @@
 //! `time` of shells and of GNU: `real 0m8.460s`, `real 8.46`, `8.46user 0.12system 0:08.60elapsed`, and GNU's `-v`.
 
-use super::Measured;
 use super::lines::{Lines, number};
+use super::sample::Measured;
 
 pub(super) fn read(text: &str) -> Option<Result<Measured, String>> {
     let mut lines = Lines::default();

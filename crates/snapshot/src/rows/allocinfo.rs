@@ -4,7 +4,8 @@
 
 use super::column;
 use super::found::{Below, Found};
-use super::{Kind, RowReader};
+use super::kind::Kind;
+use super::row_reader::RowReader;
 use crate::entry::Entry;
 use crate::line::{count, size};
 

@@ -1,7 +1,8 @@
 //! What `slablab watch` writes of memory cgroups: `cgroup /path slab_reclaimable N slab_unreclaimable N`, in bytes.
 
 use super::found::{Below, Found};
-use super::{Kind, RowReader};
+use super::kind::Kind;
+use super::row_reader::RowReader;
 use crate::entry::Entry;
 use crate::line::count;
 

@@ -1,7 +1,5 @@
 //! Kinds of words in a row, by which the begin of a row that was cut is known.
 
-use super::RowReader;
-use crate::edge::Edge;
 use crate::line::{self, is_cache_name};
 
 /// Returns whether a word can stand in a column.
@@ -102,25 +100,4 @@ pub(super) fn maybe_count(word: &str) -> bool {
 
 pub(super) fn any(_: &str) -> bool {
     true
-}
-
-impl RowReader {
-    /// Returns how many columns of a row the end of a line has, where some are missing; 0 if no row begins there. The
-    /// last word may be half of one where the line may have been cut inside it.
-    pub(crate) fn begin(&self, words: &[&str], edge: Edge) -> usize {
-        /// Whole columns before a word that may be half of one.
-        const WHOLE_MIN: usize = 2;
-        let fits = |columns: &[Column], row: &[&str]| {
-            let fit = row.iter().zip(columns).take_while(|(word, column)| column(word)).count();
-            fit == row.len() || fit + 1 == row.len() && fit >= WHOLE_MIN && edge != Edge::Free
-        };
-        let begin = |columns: &&[Column]| {
-            // A whole row counts only if its last word may be half of one.
-            let all =
-                if edge == Edge::Free { columns.len().saturating_sub(1) } else { columns.len() };
-            let most = all.min(words.len());
-            (1..=most).rev().find(|n| fits(columns, &words[words.len() - n..]))
-        };
-        self.columns.iter().filter_map(begin).max().unwrap_or(0)
-    }
 }

@@ -1,7 +1,8 @@
 //! bcc's `memleak`: `N bytes in M allocations from stack`, and the stack below.
 
 use super::found::{Below, Found};
-use super::{Kind, RowReader};
+use super::kind::Kind;
+use super::row_reader::RowReader;
 use crate::entry::Entry;
 use crate::line::count;
 

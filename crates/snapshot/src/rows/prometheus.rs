@@ -1,7 +1,8 @@
 //! Prometheus' node_exporter: `node_slabinfo_active_objects{slab="dentry"} 41210`, one number a line.
 
 use super::found::{Below, Found};
-use super::{Kind, RowReader};
+use super::kind::Kind;
+use super::row_reader::RowReader;
 use crate::entry::Entry;
 
 pub(super) const READER: RowReader =

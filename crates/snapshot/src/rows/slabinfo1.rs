@@ -2,7 +2,8 @@
 
 use super::column;
 use super::found::{Below, Found, counts, names};
-use super::{Kind, RowReader};
+use super::kind::Kind;
+use super::row_reader::RowReader;
 use crate::entry::Entry;
 
 pub(super) const READER: RowReader = RowReader {

@@ -1,62 +1,6 @@
 //! Stacks below a row: a frame a line, and who of it is the owner.
 
-/// Functions that allocate for their callers: where a frame begins with one of these, who called it is asked.
-const HELPERS: [&str; 54] = [
-    "__alloc_frozen_pages",
-    "__alloc_pages",
-    "alloc_pages",
-    "alloc_skb",
-    "__alloc_skb",
-    "alloc_slab",
-    "allocate_slab",
-    "build_skb",
-    "__build_skb",
-    "create_object",
-    "devm_k",
-    "entry_SYSCALL",
-    "folio_alloc",
-    "__folio_alloc",
-    "__get_free_pages",
-    "get_page_from_freelist",
-    "kasprintf",
-    "kcalloc",
-    "kmalloc",
-    "__kmalloc",
-    "kmem_cache_",
-    "kmemdup",
-    "kmemleak_",
-    "kobject_set_name",
-    "krealloc",
-    "kstrdup",
-    "kstrndup",
-    "kvasprintf",
-    "kvmalloc",
-    "__kvmalloc",
-    "kvmemdup",
-    "kzalloc",
-    "memdup_user",
-    "mempool_",
-    "__napi_alloc_skb",
-    "napi_alloc_skb",
-    "napi_build_skb",
-    "netdev_alloc_frag",
-    "__netdev_alloc_skb",
-    "new_slab",
-    "__page_frag",
-    "page_frag_alloc",
-    "__pfx_",
-    "post_alloc_hook",
-    "prep_new_page",
-    "save_stack",
-    "set_page_owner",
-    "__set_page_owner",
-    "___slab_alloc",
-    "__slab_alloc",
-    "slab_post_alloc_hook",
-    "strndup_user",
-    "vma_alloc_folio",
-    "__vmalloc",
-];
+use slablab_linux::Helpers;
 
 /// Words that stand before a frame: what a logger writes, an address and its bracket.
 const PREFIX_WORDS_MAX: usize = 8;
@@ -82,8 +26,7 @@ pub(crate) fn frame(words: &[&str]) -> Option<String> {
 
 /// Returns the first frame that does not allocate for its callers; the last one if all do.
 pub(crate) fn owner(stack: &[String]) -> Option<&str> {
-    let is_owner = |frame: &&String| !HELPERS.iter().any(|helper| frame.starts_with(helper));
-    stack.iter().find(is_owner).or(stack.last()).map(String::as_str)
+    stack.get(Helpers::known().owner(stack)).map(String::as_str)
 }
 
 #[cfg(test)]
