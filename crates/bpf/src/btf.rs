@@ -1,70 +1,23 @@
 //! The kernel's types: where fields are, and which arguments a tracepoint has.
 //!
-//! How it works: the types are read once, as a list of what they are made of; ids are places in it. A tracepoint `x` has a
-//! type `btf_trace_x`, a pointer to a function of its arguments behind one of the kernel's own. Names of arguments are not
-//! there, but their types are, and those tell which is which.
-//!
-//! Invariants: any bytes make sense: an offset beyond the sections or an unknown kind ends the reading with an error.
-//!
-//! Linux counterpart: `include/uapi/linux/btf.h` and `Documentation/bpf/btf.rst` @ 6.18.
+//! # How it works
+//! A tracepoint `x` has a type `btf_trace_x`, a pointer to a function of its arguments behind one of the kernel's own. Names
+//! of arguments are not there, but their types are, and those tell which is which.
 
 use std::collections::HashMap;
 use std::fs;
 
 use crate::error::Error;
+use crate::types::{ALIASES_MAX, Types, kind};
 
 const PATH: &str = "/sys/kernel/btf/vmlinux";
-const MAGIC: u16 = 0xeb9f;
-/// Longest chain of names for one type that is followed.
-const ALIASES_MAX: usize = 32;
 
-mod kind {
-    pub(super) const INT: u8 = 1;
-    pub(super) const POINTER: u8 = 2;
-    pub(super) const ARRAY: u8 = 3;
-    pub(super) const STRUCT: u8 = 4;
-    pub(super) const UNION: u8 = 5;
-    pub(super) const ENUM: u8 = 6;
-    pub(super) const TYPEDEF: u8 = 8;
-    pub(super) const RESTRICT: u8 = 11;
-    pub(super) const FUNCTION: u8 = 12;
-    pub(super) const PROTOTYPE: u8 = 13;
-    pub(super) const VARIABLE: u8 = 14;
-    pub(super) const SECTION: u8 = 15;
-    pub(super) const DECLARATION_TAG: u8 = 17;
-    pub(super) const TYPE_TAG: u8 = 18;
-    pub(super) const ENUM64: u8 = 19;
-}
-
-/// The types of a kernel.
+/// The types of a kernel, found by name.
+#[derive(Debug)]
 pub struct Btf {
-    strings: Vec<u8>,
-    /// By id, less 1
-    types: Vec<Type>,
+    types: Types,
     /// Ids of what has a name
     named: HashMap<(u8, u32), Vec<u32>>,
-}
-
-#[derive(Debug)]
-struct Type {
-    /// Offset of its name in the strings
-    name: u32,
-    kind: u8,
-    /// Whether the offsets of members are in bits, with the width above them
-    has_bit_fields: bool,
-    /// Bytes of a structure; the type that others refer to
-    size_or_type: u32,
-    parts: Vec<Part>,
-}
-
-/// A member, an argument, or a value of an enumeration.
-#[derive(Debug, Clone, Copy)]
-struct Part {
-    name: u32,
-    /// The type; of an enumeration the value
-    type_or_value: u32,
-    /// Bits from the start of the structure
-    offset: u32,
 }
 
 /// The arguments of a tracepoint, in their order.
@@ -74,12 +27,6 @@ pub struct TracepointArguments {
     pub type_id: u32,
     /// What each is called in C, without `const`: `long unsigned int`, `size_t`, `struct kmem_cache *`
     pub types: Vec<String>,
-}
-
-impl std::fmt::Debug for Btf {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Btf").field("types", &self.types.len()).finish_non_exhaustive()
-    }
 }
 
 impl Btf {
@@ -96,30 +43,14 @@ impl Btf {
     /// Reads types; `None` if the bytes are none, or of a kind that is not known.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let header = Words(bytes);
-        if header.u32(0)? as u16 != MAGIC {
-            return None;
-        }
-        let header_bytes = header.u32(4)? as usize;
-        let section = |at: usize| {
-            let (offset, length) = (header.u32(at)? as usize, header.u32(at + 4)? as usize);
-            let start = header_bytes.checked_add(offset)?;
-            bytes.get(start..start.checked_add(length)?)
-        };
-        let (types, strings) = (section(8)?, section(16)?.to_vec());
-        let mut all = Self { strings, types: Vec::new(), named: HashMap::new() };
-        let mut at = 0;
-        while at < types.len() {
-            let (one, bytes) = Type::parse(types.get(at..)?)?;
-            all.types.push(one);
-            at += bytes;
-        }
-        for (id, one) in (1..).zip(&all.types) {
+        let types = Types::parse(bytes)?;
+        let mut named: HashMap<_, Vec<u32>> = HashMap::new();
+        for (id, one) in (1..).zip(&types) {
             if one.name != 0 {
-                all.named.entry((one.kind, hash(all.text(one.name)))).or_default().push(id);
+                named.entry((one.kind, hash(types.text(one.name)))).or_default().push(id);
             }
         }
-        Some(all)
+        Some(Self { types, named })
     }
 
     /// Returns where a field is, in bytes from the start of its structure: `kernfs_node`, `id`. Fields of a nameless
@@ -140,7 +71,7 @@ impl Btf {
     /// When this kernel has no such value.
     pub fn enumerator(&self, name: &str) -> Result<i64, Error> {
         let all = self.types.iter().filter(|one| one.kind == kind::ENUM);
-        let value = all.flat_map(|one| &one.parts).find(|part| self.text(part.name) == name);
+        let value = all.flat_map(|one| &one.parts).find(|part| self.types.text(part.name) == name);
         let value = value.map(|part| i64::from(part.type_or_value.cast_signed()));
         value.ok_or_else(|| Error::Missing(format!("enumerator {name}")))
     }
@@ -149,7 +80,7 @@ impl Btf {
     #[must_use]
     pub fn function(&self, name: &str) -> Option<(u32, usize)> {
         let id = *self.named(kind::FUNCTION, name).first()?;
-        let prototype = self.get(self.get(id)?.size_or_type)?;
+        let prototype = self.types.get(self.types.get(id)?.size_or_type)?;
         Some((id, prototype.parts.len()))
     }
 
@@ -161,9 +92,9 @@ impl Btf {
         let missing = || Error::Missing(format!("tracepoint {name}"));
         let ids = self.named(kind::TYPEDEF, &format!("btf_trace_{name}"));
         let type_id = *ids.first().ok_or_else(missing)?;
-        let pointer = self.resolve(type_id).filter(|(_, one)| one.kind == kind::POINTER);
+        let pointer = self.types.resolve(type_id).filter(|(_, one)| one.kind == kind::POINTER);
         let (_, function) = pointer
-            .and_then(|(_, pointer)| self.resolve(pointer.size_or_type))
+            .and_then(|(_, pointer)| self.types.resolve(pointer.size_or_type))
             .ok_or_else(missing)?;
         // The first argument is the tracepoint's own, which programs do not get.
         let arguments = function.parts.iter().skip(1);
@@ -172,13 +103,13 @@ impl Btf {
     }
 
     fn bits_of(&self, structure: u32, field: &str, depth: usize) -> Option<u32> {
-        let (_, one) = self.resolve(structure)?;
+        let (_, one) = self.types.resolve(structure)?;
         if depth == 0 || !matches!(one.kind, kind::STRUCT | kind::UNION) {
             return None;
         }
         one.parts.iter().find_map(|part| {
             let bits = if one.has_bit_fields { part.offset & 0xff_ffff } else { part.offset };
-            match self.text(part.name) {
+            match self.types.text(part.name) {
                 "" => Some(bits + self.bits_of(part.type_or_value, field, depth - 1)?),
                 name => (name == field).then_some(bits),
             }
@@ -188,26 +119,15 @@ impl Btf {
     /// Returns the ids of one kind that have a name.
     fn named(&self, kind: u8, name: &str) -> Vec<u32> {
         let ids = self.named.get(&(kind, hash(name))).map_or(&[][..], Vec::as_slice);
-        let is_it = |id: &u32| self.get(*id).is_some_and(|one| self.text(one.name) == name);
+        let is_it =
+            |id: &u32| self.types.get(*id).is_some_and(|one| self.types.text(one.name) == name);
         ids.iter().copied().filter(is_it).collect()
-    }
-
-    /// Follows `typedef`, `const` and the like to the type itself.
-    fn resolve(&self, mut id: u32) -> Option<(u32, &Type)> {
-        for _ in 0..ALIASES_MAX {
-            let one = self.get(id)?;
-            if !matches!(one.kind, kind::TYPEDEF..=kind::RESTRICT | kind::TYPE_TAG) {
-                return Some((id, one));
-            }
-            id = one.size_or_type;
-        }
-        None
     }
 
     /// Returns a type as C calls it, without what only qualifies it.
     fn in_c(&self, id: u32, depth: usize) -> String {
-        let Some(one) = self.get(id) else { return "void".to_owned() };
-        let name = self.text(one.name);
+        let Some(one) = self.types.get(id) else { return "void".to_owned() };
+        let name = self.types.text(one.name);
         match one.kind {
             _ if depth == 0 => "?".to_owned(),
             kind::POINTER => match self.in_c(one.size_or_type, depth - 1) {
@@ -223,61 +143,11 @@ impl Btf {
             _ => name.to_owned(),
         }
     }
-
-    fn get(&self, id: u32) -> Option<&Type> {
-        self.types.get((id as usize).checked_sub(1)?)
-    }
-
-    fn text(&self, offset: u32) -> &str {
-        let rest = self.strings.get(offset as usize..).unwrap_or_default();
-        let name = rest.split(|byte| *byte == 0).next().unwrap_or_default();
-        std::str::from_utf8(name).unwrap_or_default()
-    }
-}
-
-impl Type {
-    /// Reads a type; returns the bytes that it takes, too.
-    fn parse(bytes: &[u8]) -> Option<(Self, usize)> {
-        const HEADER_BYTES: usize = 12;
-        let words = Words(bytes);
-        let (name, info, size_or_type) = (words.u32(0)?, words.u32(4)?, words.u32(8)?);
-        let (count, kind) = ((info & 0xffff) as usize, (info >> 24 & 0x1f) as u8);
-        let (fixed, each) = match kind {
-            kind::INT | kind::VARIABLE | kind::DECLARATION_TAG => (4, 0),
-            kind::ARRAY => (12, 0),
-            kind::STRUCT | kind::UNION | kind::SECTION | kind::ENUM64 => (0, 12),
-            kind::ENUM | kind::PROTOTYPE => (0, 8),
-            0 | 20.. => return None,
-            _ => (0, 0),
-        };
-        let end = HEADER_BYTES + fixed + each * count;
-        if end > bytes.len() {
-            return None;
-        }
-        let part = |i: usize| {
-            let at = HEADER_BYTES + i * each;
-            let offset = if each == 12 { words.u32(at + 8)? } else { 0 };
-            Some(Part { name: words.u32(at)?, type_or_value: words.u32(at + 4)?, offset })
-        };
-        let has_parts = matches!(kind, kind::STRUCT | kind::UNION | kind::PROTOTYPE | kind::ENUM);
-        let parts = (0..if has_parts { count } else { 0 }).map(part).collect::<Option<_>>()?;
-        Some((Self { name, kind, has_bit_fields: info >> 31 != 0, size_or_type, parts }, end))
-    }
 }
 
 /// Returns a number by which a name is found quickly.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
-}
-
-/// Numbers in the bytes of this machine's kernel.
-struct Words<'a>(&'a [u8]);
-
-impl Words<'_> {
-    fn u32(&self, at: usize) -> Option<u32> {
-        let bytes = self.0.get(at..at.checked_add(4)?)?;
-        Some(u32::from_ne_bytes(bytes.try_into().ok()?))
-    }
 }
 
 #[cfg(test)]
@@ -310,7 +180,7 @@ mod tests {
         words.extend(head(at("btf_trace_x"), kind::TYPEDEF, 0, 6));
         let types = words.len() as u32 * 4;
         let header = [0x0001_eb9f, 24, 0, types, types, strings.len() as u32];
-        let bytes = header.into_iter().chain(words).flat_map(u32::to_ne_bytes);
+        let bytes = header.into_iter().chain(words).flat_map(u32::to_le_bytes);
         bytes.chain(strings.iter().copied()).collect()
     }
 

@@ -6,11 +6,7 @@
 //! comes one that it takes, then one that a member of those points to. Any other of that size comes last, those first
 //! whose names share words with the function's.
 //!
-//! # Invariants
-//! Any bytes make sense: an offset beyond the sections or an unknown kind ends the reading with `None`.
-//!
-//! Linux counterpart: `include/uapi/linux/btf.h` and `Documentation/bpf/btf.rst` @ 6.18. Only what types are made of is
-//! read: declarations of data, tags and lines are skipped. Modules' own BTF is not read.
+//! The types are read by [`slablab_bpf::types`].
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -18,25 +14,11 @@ use std::path::Path;
 
 use object::read::ReadCache;
 use object::{Object, ObjectSection};
+use slablab_bpf::types::{Type, Types, kind};
 
 /// The kernel's BTF.
-pub struct Btf {
-    strings: Vec<u8>,
-    /// By type id, less 1
-    types: Vec<Type>,
-}
-
-/// One type, as far as it is needed.
 #[derive(Debug)]
-struct Type {
-    /// Offset of its name in the strings
-    name: u32,
-    kind: u8,
-    /// Bytes of a structure; the id of the type that others refer to
-    size_or_type: u32,
-    /// Types of a structure's members or of a function's arguments, and the offset of a member's name
-    parts: Vec<(u32, u32)>,
-}
+pub struct Btf(Types);
 
 /// A structure that a call site may allocate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,35 +42,6 @@ pub enum Link {
     Size,
 }
 
-const MAGIC: u16 = 0xeb9f;
-
-mod kind {
-    pub(super) const INT: u8 = 1;
-    pub(super) const POINTER: u8 = 2;
-    pub(super) const ARRAY: u8 = 3;
-    pub(super) const STRUCT: u8 = 4;
-    pub(super) const UNION: u8 = 5;
-    pub(super) const ENUM: u8 = 6;
-    pub(super) const TYPEDEF: u8 = 8;
-    pub(super) const RESTRICT: u8 = 11;
-    pub(super) const FUNCTION: u8 = 12;
-    pub(super) const PROTOTYPE: u8 = 13;
-    pub(super) const VARIABLE: u8 = 14;
-    pub(super) const SECTION: u8 = 15;
-    pub(super) const DECLARATION_TAG: u8 = 17;
-    pub(super) const TYPE_TAG: u8 = 18;
-    pub(super) const ENUM64: u8 = 19;
-}
-
-/// Longest chain of names for one type that is followed.
-const ALIASES_MAX: usize = 32;
-
-impl std::fmt::Debug for Btf {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Btf").field("types", &self.types.len()).finish_non_exhaustive()
-    }
-}
-
 impl Btf {
     /// Returns the types of the kernel `release`: of the first of some vmlinux files that has any, or of the running
     /// kernel if that is it.
@@ -110,26 +63,7 @@ impl Btf {
     /// Reads BTF; `None` if the bytes are not BTF, or have an unknown kind.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let header = Words(bytes);
-        let is_little = header.u32(0)? as u16 == MAGIC;
-        let header_bytes = header.u32(4)? as usize;
-        let section = |at: usize| {
-            let (offset, length) = (header.u32(at)? as usize, header.u32(at + 4)? as usize);
-            let start = header_bytes.checked_add(offset)?;
-            bytes.get(start..start.checked_add(length)?)
-        };
-        if !is_little {
-            return None;
-        }
-        let (types, strings) = (section(8)?, section(16)?);
-        let mut all = Vec::new();
-        let mut at = 0;
-        while at < types.len() {
-            let (one, bytes) = Type::parse(types.get(at..)?)?;
-            all.push(one);
-            at += bytes;
-        }
-        Some(Self { strings: strings.to_vec(), types: all })
+        Types::parse(bytes).map(Self)
     }
 
     /// Returns the structures of `bytes` bytes that `functions` may allocate, the likeliest first.
@@ -138,7 +72,7 @@ impl Btf {
         let mut found: Vec<Candidate> = Vec::new();
         let mut add = |id: u32, link: Link| {
             let Some(structure) = self.structure(id) else { return };
-            let name = self.name(structure.name);
+            let name = self.0.text(structure.name);
             if u64::from(structure.size_or_type) != bytes || name.is_empty() {
                 return;
             }
@@ -148,22 +82,23 @@ impl Btf {
             }
         };
         for prototype in functions.iter().flat_map(|name| self.prototypes(name)) {
-            let arguments = prototype.parts.iter().map(|(id, _)| *id);
+            let arguments = prototype.parts.iter().map(|part| part.type_or_value);
             let mut near = vec![(prototype.size_or_type, Link::Returned)];
             near.extend(arguments.map(|id| (id, Link::Taken)));
             for (id, link) in near {
                 let Some(id) = self.pointee(id) else { continue };
                 add(id, link);
                 let Some(structure) = self.structure(id) else { continue };
-                for (member, name) in &structure.parts {
-                    let of = format!("{}.{}", self.name(structure.name), self.name(*name));
-                    add(self.pointee(*member).unwrap_or(*member), Link::Member(of));
+                for member in &structure.parts {
+                    let (id, name) = (member.type_or_value, self.0.text(member.name));
+                    let of = format!("{}.{name}", self.0.text(structure.name));
+                    add(self.pointee(id).unwrap_or(id), Link::Member(of));
                 }
             }
         }
         let linked = found.len();
-        for one in self.types.iter().filter(|one| one.kind == kind::STRUCT) {
-            let name = self.name(one.name);
+        for one in self.0.iter().filter(|one| one.kind == kind::STRUCT) {
+            let name = self.0.text(one.name);
             let fits = u64::from(one.size_or_type) == bytes && !name.is_empty();
             if fits && !found.iter().any(|known| known.name == name) {
                 found.push(Candidate { name: name.to_owned(), link: Link::Size });
@@ -180,83 +115,26 @@ impl Btf {
     fn prototypes<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Type> {
         // The compiler's clones of a function (f.isra.0, f.constprop.0) are not in BTF.
         let name = name.split('.').next().unwrap_or(name);
-        let named = move |one: &&Type| one.kind == kind::FUNCTION && self.name(one.name) == name;
-        let prototype = |function: &Type| self.get(function.size_or_type);
-        self.types.iter().filter(named).filter_map(prototype)
+        let named = move |one: &&Type| one.kind == kind::FUNCTION && self.0.text(one.name) == name;
+        let prototype = |function: &Type| self.0.get(function.size_or_type);
+        self.0.iter().filter(named).filter_map(prototype)
     }
 
     /// Returns the type that a pointer, or a pointer to a pointer, leads to.
     fn pointee(&self, id: u32) -> Option<u32> {
-        let (_, pointer) = self.resolve(id)?;
+        let (_, pointer) = self.0.resolve(id)?;
         let target = (pointer.kind == kind::POINTER).then_some(pointer.size_or_type)?;
-        match self.resolve(target)? {
-            (_, inner) if inner.kind == kind::POINTER => Some(self.resolve(inner.size_or_type)?.0),
+        match self.0.resolve(target)? {
+            (_, inner) if inner.kind == kind::POINTER => {
+                Some(self.0.resolve(inner.size_or_type)?.0)
+            }
             (id, _) => Some(id),
         }
     }
 
     fn structure(&self, id: u32) -> Option<&Type> {
-        let (_, one) = self.resolve(id)?;
+        let (_, one) = self.0.resolve(id)?;
         (one.kind == kind::STRUCT).then_some(one)
-    }
-
-    /// Follows `typedef`, `const` and the like to the type itself.
-    fn resolve(&self, mut id: u32) -> Option<(u32, &Type)> {
-        for _ in 0..ALIASES_MAX {
-            let one = self.get(id)?;
-            let is_alias = matches!(one.kind, kind::TYPEDEF..=kind::RESTRICT | kind::TYPE_TAG);
-            if !is_alias {
-                return Some((id, one));
-            }
-            id = one.size_or_type;
-        }
-        None
-    }
-
-    fn get(&self, id: u32) -> Option<&Type> {
-        self.types.get((id as usize).checked_sub(1)?)
-    }
-
-    fn name(&self, offset: u32) -> &str {
-        let rest = self.strings.get(offset as usize..).unwrap_or_default();
-        let name = rest.split(|byte| *byte == 0).next().unwrap_or_default();
-        std::str::from_utf8(name).unwrap_or_default()
-    }
-}
-
-impl Type {
-    /// Reads a type; returns the bytes that it takes, too.
-    fn parse(bytes: &[u8]) -> Option<(Self, usize)> {
-        const HEADER_BYTES: usize = 12;
-        let words = Words(bytes);
-        let (name, info, size_or_type) = (words.u32(0)?, words.u32(4)?, words.u32(8)?);
-        let (count, kind) = ((info & 0xffff) as usize, (info >> 24 & 0x1f) as u8);
-        let (fixed, each) = match kind {
-            kind::INT | kind::VARIABLE | kind::DECLARATION_TAG => (4, 0),
-            kind::ARRAY => (12, 0),
-            kind::STRUCT | kind::UNION | kind::SECTION | kind::ENUM64 => (0, 12),
-            kind::ENUM | kind::PROTOTYPE => (0, 8),
-            0 | 20.. => return None,
-            _ => (0, 0),
-        };
-        let end = HEADER_BYTES + fixed + each * count;
-        let part = |i: usize| {
-            let at = HEADER_BYTES + i * each;
-            Some((words.u32(at + 4)?, words.u32(at)?))
-        };
-        let has_parts = matches!(kind, kind::STRUCT | kind::UNION | kind::PROTOTYPE);
-        let parts = (0..if has_parts { count } else { 0 }).map(part).collect::<Option<_>>()?;
-        (end <= bytes.len()).then_some((Self { name, kind, size_or_type, parts }, end))
-    }
-}
-
-/// Numbers in little-endian bytes.
-struct Words<'a>(&'a [u8]);
-
-impl Words<'_> {
-    fn u32(&self, at: usize) -> Option<u32> {
-        let bytes = self.0.get(at..at.checked_add(4)?)?;
-        Some(u32::from_le_bytes(bytes.try_into().ok()?))
     }
 }
 
@@ -372,7 +250,7 @@ mod tests {
         let btf = Btf::parse(&bytes).expect("the kernel's BTF");
         let files = btf.prototypes("dup_fd").next().expect("dup_fd is in every kernel");
         let returned = btf.structure(btf.pointee(files.size_or_type).unwrap()).unwrap();
-        assert_eq!(btf.name(returned.name), "files_struct");
+        assert_eq!(btf.0.text(returned.name), "files_struct");
         let found = btf.candidates(&["dup_fd"], u64::from(returned.size_or_type));
         assert_eq!(found[0], Candidate { name: "files_struct".into(), link: Link::Returned });
     }
