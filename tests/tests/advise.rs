@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use slablab_tests::stdout;
-use slablab_trace::{Event, Kind, Meta, NONE, TraceWriter};
+use slablab_trace::{Event, Kind, Meta, TraceWriter};
 
 /// Lines and columns of a screen.
 const SCREEN: (usize, usize) = (40, 80);
@@ -35,20 +35,15 @@ fn the_first_screen_begins_with_a_sentence_and_fits() {
 fn leaking(path: &Path, span: f64) {
     let mut writer = TraceWriter::create(path).unwrap();
     let (leak, other) = (writer.site("leak+0x10", 1), writer.site("other+0x20", 2));
-    let (cpu, pid, cache, gfp, node) = (0, 1, NONE, 0xcc0, -1);
     let event = |time_ns, kind, object, site, bytes_req, bytes_alloc| Event {
         time_ns,
-        cpu,
-        pid,
+        pid: 1,
         kind,
         object,
         site,
-        cache,
         bytes_req,
         bytes_alloc,
-        gfp,
-        node,
-        stack: slablab_trace::NONE,
+        ..Event::EMPTY
     };
     const OBJECTS: u32 = 4_000;
     for i in 0..OBJECTS {

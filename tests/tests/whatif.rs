@@ -140,9 +140,7 @@ fn event(
     bytes_req: u64,
     bytes_alloc: u64,
 ) -> Event {
-    let (cpu, pid, cache, gfp, node) = (0, 1, NONE, 0xcc0, -1);
-    let stack = NONE;
-    Event { time_ns, cpu, pid, kind, object, site, cache, bytes_req, bytes_alloc, gfp, node, stack }
+    Event { time_ns, pid: 1, kind, object, site, bytes_req, bytes_alloc, ..Event::EMPTY }
 }
 
 /// Writes a trace as a netfilter machine might: two sites keep 200 items each, of 40 and of 32 bytes, and

@@ -17,17 +17,21 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// What the names of helpers begin with: allocators, their wrappers, and what a tracer or checker puts in between.
-const PREFIXES: [&str; 48] = [
+const PREFIXES: [&str; 65] = [
     "___slab_alloc",
     "__alloc_frozen_pages",
     "__alloc_pages",
     "__alloc_skb",
     "__bpf_",
     "__do_kmalloc",
+    "__folio_alloc",
     "__get_free_pages",
     "__kmalloc",
     "__kmem_cache_",
     "__kvmalloc",
+    "__page_frag",
+    "__pfx_",
+    "__set_page_owner",
     "__slab_alloc",
     "__traceiter_",
     "__vmalloc",
@@ -39,9 +43,13 @@ const PREFIXES: [&str; 48] = [
     "bpf_prog_",
     "bpf_trace_run",
     "bpf_trampoline_",
+    "build_skb",
     "create_object",
     "devm_k",
+    "entry_SYSCALL",
+    "folio_alloc",
     "ftrace_",
+    "get_page_from_freelist",
     "kasan_",
     "kasprintf",
     "kcalloc",
@@ -49,6 +57,7 @@ const PREFIXES: [&str; 48] = [
     "kmem_cache_",
     "kmemdup",
     "kmemleak_",
+    "kobject_set_name",
     "krealloc",
     "kstrdup",
     "kstrndup",
@@ -61,15 +70,23 @@ const PREFIXES: [&str; 48] = [
     "kzalloc",
     "memdup_user",
     "mempool_",
+    "napi_build_skb",
+    "netdev_alloc_frag",
     "new_slab",
+    "page_frag_alloc",
     "perf_trace_",
+    "post_alloc_hook",
+    "prep_new_page",
+    "save_stack",
+    "set_page_owner",
     "slab_post_alloc_hook",
     "stack_trace_",
     "trace_event_",
+    "vma_alloc_folio",
 ];
 
 /// Helpers by their whole names: what the kernel's subsystems allocate through.
-const NAMES: [&str; 38] = [
+const NAMES: [&str; 37] = [
     "__alloc_file",
     "__build_skb",
     "__d_alloc",
@@ -91,7 +108,6 @@ const NAMES: [&str; 38] = [
     "getname",
     "getname_flags",
     "kernfs_new_node",
-    "kobject_set_name_vargs",
     "kset_create_and_add",
     "kstrtoa",
     "napi_alloc_skb",

@@ -203,6 +203,22 @@ pub struct RawEvent {
 pub(crate) const ZERO_SIZE_PTR: u64 = 16;
 
 impl Event {
+    /// A free without an object, a thread or a call site at time 0, to be filled in.
+    pub const EMPTY: Event = Event {
+        time_ns: 0,
+        cpu: 0,
+        pid: 0,
+        kind: Kind::Kfree,
+        object: NONE,
+        site: NONE,
+        cache: NONE,
+        bytes_req: 0,
+        bytes_alloc: 0,
+        gfp: 0,
+        node: -1,
+        stack: NONE,
+    };
+
     /// Returns it as a source that has its object at `ptr` gives it.
     pub(crate) fn to_raw(self, ptr: u64) -> RawEvent {
         let Event { time_ns, pid, kind, site, cache, bytes_req, bytes_alloc, gfp, stack, .. } =

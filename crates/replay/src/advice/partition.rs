@@ -92,23 +92,8 @@ mod tests {
     use slablab_trace::Event;
 
     fn row(kind: Kind, object: u32, bytes_req: u64) -> Event {
-        let (time_ns, cpu, pid, site) = (0, 0, 0, NONE);
         let cache = if kind == Kind::KmemCacheAlloc { 0 } else { NONE };
-        let (bytes_alloc, gfp, node, stack) = (bytes_req, 0, -1, NONE);
-        Event {
-            time_ns,
-            cpu,
-            pid,
-            kind,
-            object,
-            site,
-            cache,
-            bytes_req,
-            bytes_alloc,
-            gfp,
-            node,
-            stack,
-        }
+        Event { kind, object, cache, bytes_req, bytes_alloc: bytes_req, ..Event::EMPTY }
     }
 
     /// A whole replay takes them from kmalloc, so `advise` and `whatif` used to save differently.

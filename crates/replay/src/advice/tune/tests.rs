@@ -49,22 +49,20 @@ fn trace(folder: &std::path::Path, seed: u64) -> TraceReader {
         let bytes = sizes[which].1;
         let (bytes_req, bytes_alloc) =
             if kind.is_alloc() { (bytes, bytes.next_multiple_of(8)) } else { (0, 0) };
-        let (cpu, pid, gfp, node) = (next(2) as u16, 1, 0xcc0, -1);
+        let cpu = next(2) as u16;
         let (time_ns, cache) = (step * 1_000, caches[which]);
         let site = if kind.is_alloc() { site } else { NONE };
         let event = Event {
             time_ns,
             cpu,
-            pid,
+            pid: 1,
             kind,
             object,
             site,
             cache,
             bytes_req,
             bytes_alloc,
-            gfp,
-            node,
-            stack: NONE,
+            ..Event::EMPTY
         };
         writer.push(&event).unwrap();
     }
