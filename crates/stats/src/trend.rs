@@ -20,6 +20,8 @@ use crate::summary::median;
 const BLOCKS_MAX: usize = 48;
 /// A trend is shown below this p of a test on both sides.
 const P_MAX: f64 = 0.02;
+/// Up to this number of values the test of ranks is exact: the normal distribution finds no rise in five that all rise.
+const EXACT_MAX: usize = 10;
 /// Models are compared from this many blocks on.
 const BLOCKS_FOR_MODELS: usize = 12;
 /// A slope counts from this many standard errors on.
@@ -143,14 +145,32 @@ fn deviation(n: usize) -> f64 {
     (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt()
 }
 
-/// Returns p of Kendall's test that there is no trend.
+/// Returns p of Kendall's test that there is no trend. A pair of equal values counts for none.
 fn kendall_p(slopes: &[f64], n: usize) -> f64 {
-    let up = slopes.iter().filter(|slope| **slope > 0.0).count() as f64;
-    let down = slopes.iter().filter(|slope| **slope < 0.0).count() as f64;
+    let up = slopes.iter().filter(|slope| **slope > 0.0).count();
+    let down = slopes.iter().filter(|slope| **slope < 0.0).count();
+    if n <= EXACT_MAX {
+        let against = up.min(down) + (n * (n - 1) / 2).saturating_sub(up + down);
+        return (2.0 * orders_with(against, n)).min(1.0);
+    }
     // The correction for continuity.
-    let score = ((up - down).abs() - 1.0).max(0.0) / deviation(n);
+    let score = ((up as f64 - down as f64).abs() - 1.0).max(0.0) / deviation(n);
     let normal = Normal::standard();
     2.0 * normal.sf(score)
+}
+
+/// Returns the share of the orders of `n` values that have at most this number of inversions (Kendall 1938).
+fn orders_with(inversions: usize, n: usize) -> f64 {
+    // The k-th value adds between none and k inversions to each order of those before it.
+    let mut shares = vec![1.0];
+    for k in 1..n {
+        let mut next = vec![0.0; shares.len() + k];
+        for (at, share) in shares.iter().enumerate() {
+            next[at..=at + k].iter_mut().for_each(|of| *of += share / (k + 1) as f64);
+        }
+        shares = next;
+    }
+    shares.iter().take(inversions + 1).sum()
 }
 
 /// Returns the interval of 95 % of the median of the slopes.
@@ -419,6 +439,23 @@ mod tests {
                 assert!(found >= 95 && wrong <= 50, "{moments} x {hours} h: {found}, {wrong}");
             }
         }
+    }
+
+    /// Five moments were asked for, and of five that rise throughout none was said to grow.
+    #[test]
+    fn five_values_that_rise_throughout_are_a_rise_and_four_are_not() {
+        let kind = |ys: &[f64]| {
+            let points: Vec<_> = (0..).zip(ys).map(|(x, y)| (f64::from(x), *y)).collect();
+            trend(&points, None).kind
+        };
+        assert_eq!(kind(&[1.0, 2.0, 3.0, 4.0, 5.0]), TrendKind::Rises);
+        assert_eq!(kind(&[5.0, 4.0, 3.0, 2.0, 1.0]), TrendKind::Falls);
+        assert_eq!(kind(&[1.0, 2.0, 3.0, 4.0]), TrendKind::None);
+        assert_eq!(kind(&[1.0, 2.0, 3.0, 5.0, 4.0]), TrendKind::None);
+        assert_eq!(kind(&[1.0, 2.0, 3.0, 4.0, 4.0]), TrendKind::None);
+        // Of six orders of three values one has no inversion, and three have at most one.
+        assert!((orders_with(0, 3) - 1.0 / 6.0).abs() < 1e-12);
+        assert!((orders_with(1, 3) - 0.5).abs() < 1e-12);
     }
 
     #[test]
