@@ -108,6 +108,10 @@ fn a_recording_of_call_sites_has_their_objects_and_no_others() {
     let refused = recorded(&["-o", there.to_str().unwrap(), "--sites", "no_such_function"], 2);
     assert!(sentence(&refused).contains("no function called no_such_function"));
     assert!(!there.exists());
+    // It was recorded first, and its trace could not be made, then or later.
+    let refused = recorded(&["-o", there.to_str().unwrap(), "--callers", "no_such_function"], 2);
+    assert!(sentence(&refused).contains("no function called no_such_function"));
+    assert_eq!(names(folder.path()).iter().filter(|name| name.contains("recording")).count(), 0);
 }
 
 /// Starts a recording of a minute and waits until it records; returns it.

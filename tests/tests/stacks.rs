@@ -179,6 +179,7 @@ fn what_was_never_recorded_is_said_and_not_guessed() {
         (&["stat", trace, "--by", "owner", "--raw-ip"], "does not go with --by"),
         (&["export", trace, trace, "--pprof", "x.pb.gz"], "of one trace"),
         (&["export", trace, "--at", "peak", "--tables", "x"], "add --pprof"),
+        (&["export", trace, "--folded", "-"], "name a file, or /dev/stdout"),
     ] {
         let refused = refusal(words);
         assert!(refused.contains(told), "{words:?}: {refused}");
@@ -187,6 +188,8 @@ fn what_was_never_recorded_is_said_and_not_guessed() {
     let refused = slablab_tests::run(&soon);
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("a moment is peak"));
+    let beyond = slablab_tests::run(&["stat", trace, "--by", "owner", "--at", "200%"]);
+    assert_eq!(beyond.status.code(), Some(2), "a moment behind the last event");
 }
 
 /// A stack of 3,000 frames, of a module that is gone, of hashed addresses; and a text cut anywhere.

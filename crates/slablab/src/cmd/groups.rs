@@ -219,11 +219,11 @@ fn parse_moment(text: &str) -> Result<Moment, String> {
         "peak" => Some(Moment::Peak),
         "end" => Some(Moment::End),
         text => match text.strip_suffix('%') {
-            Some(percent) => number(percent).map(Moment::Percent),
+            Some(percent) => number(percent).filter(|n| *n <= 100.0).map(Moment::Percent),
             None => number(text).map(Moment::Seconds),
         },
     };
-    moment.ok_or_else(|| "a moment is peak, end, seconds (1.5) or percent (50%)".to_owned())
+    moment.ok_or_else(|| "a moment is peak, end, seconds (1.5) or percent (0% to 100%)".to_owned())
 }
 
 fn parse_growth(text: &str) -> Result<(Moment, Moment), String> {

@@ -59,6 +59,9 @@ pub(crate) fn write(
         bail!("a profile is of one trace: name one, or leave out --pprof, --folded and --firefox");
     };
     let outputs: Vec<_> = args.files().map(|(name, file)| (name, file.as_path())).collect();
+    if let Some((name, _)) = outputs.iter().find(|(_, file)| file.as_os_str() == "-") {
+        bail!("{name} -: name a file, or /dev/stdout (./- for a file of that name)");
+    }
     check_replaced(&[("the trace", path.as_path())], &outputs)?;
     let trace: TraceReader = import::open(path, &FilterArgs::default())?;
     let (meta, holdings) = (trace.meta(), moments.holdings(&trace)?);

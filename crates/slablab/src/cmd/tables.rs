@@ -133,8 +133,9 @@ fn read(mut text: impl BufRead, name: &str) -> Result<Paste> {
     let start: String = start.chars().take(400).collect();
     let paste = Paste::read(text).with_context(|| format!("{name}: cannot read"))?;
     if paste.tables.is_empty() {
+        let has = if paste.lines == 1 { "has" } else { "have" };
         bail!(
-            "{name}: {} have no row of a table that can be read; {READABLE}",
+            "{name}: {} {has} no row of a table that can be read; {READABLE}",
             lines(&paste, &start)
         );
     }
@@ -149,7 +150,7 @@ fn lines(paste: &Paste, start: &str) -> String {
     let first: String = first.chars().take(START_CHARS).collect();
     match first.is_empty() {
         true => lines,
-        false => format!("{lines} that begin with \"{}\"", printable(&first)),
+        false => format!("{lines} beginning with \"{}\"", printable(&first)),
     }
 }
 

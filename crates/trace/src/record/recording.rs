@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use slablab_host::{Signals, printable};
 
 use super::drain::{self, Drain};
-use super::filter::{Chosen, Filter};
+use super::filter::{Chosen, Filter, places};
 use super::head::{ChosenParts, Head, Tail};
 use super::machine;
 use super::options::{BUFFER_KIB_DEFAULT, Keep, RecordOptions};
@@ -29,7 +29,7 @@ use super::unfinished::Unfinished;
 use super::workload::{self, Ended};
 use crate::lacking::OWN_RECORDER;
 use crate::source::tracefs_raw::lost;
-use crate::{Error, Meta, Portion};
+use crate::{Error, Meta, Portion, Symbols};
 
 /// Part of the machine's memory that all buffers together may take by default.
 const MEMORY_SHARE: u64 = 8;
@@ -86,6 +86,10 @@ impl Recording {
                 what: format!("{}/events/kmem has no events", tracefs.root.display()),
                 remedy: "boot a kernel built with CONFIG_EVENT_TRACING=y".into(),
             });
+        }
+        // Before anything is recorded: afterwards the trace could not be made, now or later.
+        if !options.callers.is_empty() {
+            places(&Symbols::running()?, &options.callers)?;
         }
         let signals =
             Signals::catch().map_err(|e| Error::io("signals".as_ref(), "cannot catch", e))?;
