@@ -143,9 +143,37 @@ fn tables_that_grow_pass_their_test() {
         assert_eq!(status, Some(0), "{text}");
         assert!(text.contains("Started 4 threads, 0 failed"), "{text}");
         assert!(text.contains("counted=3000, nelems=3000, entries=3000"), "{text}");
+        let text = without_recounts(&text);
         let wrong = ["Test failed", "WARNING", "FAIL", "YES, failed"];
         assert!(wrong.iter().all(|word| !text.contains(word)), "{text}");
     }
+}
+
+/// Leaves out counts of walks that met a resize. Such a walk begins again, and the module adds what it sees twice, on Linux too.
+fn without_recounts(text: &str) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        let is_recount = line.contains("Total count mismatch")
+            && lines.last().is_some_and(|walk| {
+                walk.contains("Traversal complete") && !walk.ends_with("table-jumps=0")
+            });
+        if !is_recount {
+            lines.push(line);
+        }
+    }
+    lines.join("\n")
+}
+
+/// Only the counts of walks that met a resize may differ.
+#[test]
+fn a_walk_that_met_a_resize_counts_twice() {
+    let walk = |jumps| {
+        format!(
+            "Traversal complete: counted=3364, nelems=3000, table-jumps={jumps}\nTest failed: Total count mismatch ^^^"
+        )
+    };
+    assert!(!without_recounts(&walk(1)).contains("Test failed"));
+    assert!(without_recounts(&walk(0)).contains("Test failed"));
 }
 
 /// These end with `-EAGAIN` when all is well, so that nothing has to be unloaded.
