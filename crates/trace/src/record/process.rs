@@ -61,14 +61,13 @@ fn write(
     let mut meta = begin_meta(&head, &tail);
     let addresses = if head.chosen.is_stripped { Addresses::Strip } else { Addresses::Keep };
     let importer = Importer::new(writer.addresses(addresses), unfinished.output());
-    let importer = Part { pages: &pages, tail: &tail, chosen: &head.chosen }
+    let mut importer = Part { pages: &pages, tail: &tail, chosen: &head.chosen }
         .samples(importer, &mut meta, &symbols, signals, progress)?;
     let source = Until::new(pages.source(symbols.clone())?, tail.until_ns, signals);
     let callers = places(&symbols, &head.chosen.callers)?;
     let is_part = !head.chosen.sites.is_empty() || !callers.is_empty();
     let source = Called::new(WithoutOwn::new(source, head.pid), callers);
     let mut source = Paired::new(source);
-    let mut importer = importer;
     match is_part {
         false => importer.read(&mut source.source, progress)?,
         true => importer.read(&mut source, progress)?,
@@ -78,8 +77,9 @@ fn write(
     meta.quality.lost = tail.lost;
     meta.quality.lost.resize(meta.cpus as usize, 0);
     for (cpu, missed) in raw.missed().filter(|_| !head.chosen.is_last) {
-        let lost = &mut meta.quality.lost[cpu as usize];
-        *lost = missed.max(*lost);
+        if let Some(lost) = meta.quality.lost.get_mut(cpu as usize) {
+            *lost = missed.max(*lost);
+        }
     }
     meta.comms.extend(raw.facts().meta.comms.clone());
     let (writer, mut meta) = importer.finish(raw, meta)?;
@@ -112,7 +112,7 @@ fn begin_meta(head: &Head, tail: &Tail) -> Meta {
     }
 }
 
-/// What was recorded of what.
+/// What an importer concludes from samples of slabinfo, of what was chosen to be recorded.
 struct Part<'a> {
     pages: &'a Pages,
     tail: &'a Tail,
@@ -123,14 +123,13 @@ impl Part<'_> {
     /// Has an importer conclude what slabinfo tells of objects that were freed without an event.
     fn samples(
         &self,
-        importer: Importer,
+        mut importer: Importer,
         meta: &mut Meta,
         symbols: &Symbols,
         signals: &mut Signals,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Importer, Error> {
         meta.samples.caches.retain(|name, _| self.chosen.is_whole(name));
-        let mut importer = importer;
         if !meta.samples.caches.is_empty() {
             let source = self.pages.source(symbols.clone())?;
             let source = Until::new(source, self.tail.until_ns, signals);

@@ -182,35 +182,21 @@ impl Recording {
         unfinished: &mut Unfinished,
     ) -> Result<Events, Error> {
         let Recording { drains, sampler, instance, events, signals, .. } = self;
-        let (stop, end) = (AtomicBool::new(false), &AtomicBool::new(false));
-        let (sampled, mut early_place) = (AtomicBool::new(false), OnceLock::new());
-        let early = &early_place;
+        let (stop, end) = (AtomicBool::new(false), AtomicBool::new(false));
+        let (sampled, mut early) = (AtomicBool::new(false), OnceLock::new());
         let samples = options.keep == Keep::All;
         let (marked, marks) = (&Barrier::new(drains.len() + 2), &*instance);
+        let ends = &Ends { stop: &stop, sampled: &sampled, end: &end, early: &early };
         let started = Instant::now();
         if samples {
             sampler.sample();
         }
         std::thread::scope(|scope| {
-            let (stop, sampled) = (StopOnDrop(&stop), StopOnDrop(&sampled));
-            let (stop_flag, sampled_flag) = (stop.0, sampled.0);
+            let (stop, sampled) = (StopOnDrop(ends.stop), StopOnDrop(ends.sampled));
             let run = |drain: &mut Drain| {
                 marks.mark_thread();
                 marked.wait();
-                let done = match options.keep {
-                    Keep::All => drain.run(stop_flag),
-                    Keep::Last => drain.run_last(stop_flag),
-                };
-                if let Err(error) = done {
-                    let _ = marks.write("tracing_on", "0");
-                    sampled_flag.store(true, Ordering::Release);
-                    // Without a command there is nothing to wait for.
-                    end.fetch_or(options.command.is_empty(), Ordering::Release);
-                    let why = error.to_string();
-                    if early.set(Early { why, elapsed: started.elapsed() }).is_ok() {
-                        say_early(&error, options);
-                    }
-                }
+                ends.drain(drain, marks, options, started);
             };
             instance.write("tracing_on", "1")?;
             let threads: Vec<_> =
@@ -220,11 +206,11 @@ impl Recording {
                 marks.mark_thread();
                 marked.wait();
                 if samples {
-                    sampler.run(sampled_flag);
+                    sampler.run(ends.sampled);
                 }
                 drop(is_sampled);
                 // Its end would be among the events.
-                while !stop_flag.load(Ordering::Acquire) {
+                while !ends.stop.load(Ordering::Acquire) {
                     std::thread::park_timeout(sampler::NAP);
                 }
             });
@@ -240,9 +226,9 @@ impl Recording {
                 instance.write(&format!("events/{event}/enable"), "1")?;
             }
             instance.write("tracing_on", "1")?;
-            let watch = |bytes_max| scope.spawn(move || watch_slab(bytes_max, stop_flag, end));
+            let watch = |bytes_max| scope.spawn(move || watch_slab(bytes_max, ends.stop, ends.end));
             let watching = options.slab_bytes_max.map(watch);
-            let ended = workload::run(&options.command, options.duration, signals, end);
+            let ended = workload::run(&options.command, options.duration, signals, ends.end);
             drop(sampled);
             sampling.thread().unpark();
             // Events are recorded until the last sample is taken, so that it can be compared with them.
@@ -256,11 +242,7 @@ impl Recording {
             let ended = ended.inspect_err(|_| unfinished.forget())?;
             Ok((ended, watched.flatten()))
         })
-        .map(|(ended, slab_bytes)| Events {
-            ended,
-            slab_bytes,
-            early: early_place.take(),
-        })
+        .map(|(ended, slab_bytes)| Events { ended, slab_bytes, early: early.take() })
     }
 
     /// Returns what is known when the events are off.
@@ -288,6 +270,43 @@ impl Recording {
             ended_early: early.map(|early| early.why),
             until_ns: None,
         })
+    }
+}
+
+/// What ends the parts of a recording.
+struct Ends<'a> {
+    /// The events are off, and the buffers are emptied a last time
+    stop: &'a AtomicBool,
+    /// The last sample is to be taken
+    sampled: &'a AtomicBool,
+    /// The command is to end
+    end: &'a AtomicBool,
+    /// Set by the first thread whose file cannot be written
+    early: &'a OnceLock<Early>,
+}
+
+impl Ends<'_> {
+    /// Empties a buffer until the end; where its file cannot be written, ends the recording and not the command.
+    fn drain(
+        &self,
+        drain: &mut Drain,
+        events: &Instance,
+        options: &RecordOptions,
+        started: Instant,
+    ) {
+        let done = match options.keep {
+            Keep::All => drain.run(self.stop),
+            Keep::Last => drain.run_last(self.stop),
+        };
+        let Err(error) = done else { return };
+        let _ = events.write("tracing_on", "0");
+        self.sampled.store(true, Ordering::Release);
+        // Without a command there is nothing to wait for.
+        self.end.fetch_or(options.command.is_empty(), Ordering::Release);
+        let why = error.to_string();
+        if self.early.set(Early { why, elapsed: started.elapsed() }).is_ok() {
+            say_early(&error, options);
+        }
     }
 }
 

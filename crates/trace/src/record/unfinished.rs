@@ -135,20 +135,21 @@ impl Unfinished {
         written.map_err(|e| Error::io(&path, "cannot write the recording", e))
     }
 
-    /// Writes what is known before the first event. From now on the folder is kept.
-    pub(super) fn begin(&mut self, head: &Head) -> Result<(), Error> {
+    /// Writes what is known before the first event.
+    pub(super) fn begin(&self, head: &Head) -> Result<(), Error> {
         write_json(&self.head, &self.folder.join(HEAD), head)?;
         // Where the file system cannot reserve room, the end is told if there is some.
         let reserve = open_new(&self.folder.join(RESERVE))?;
         let _ = fallocate(&reserve, FallocateFlags::empty(), 0, RESERVE_BYTES);
-        self.is_kept = true;
         Ok(())
     }
 
-    /// Writes the numbers of the recorder's threads, which are known last.
-    pub(super) fn write_own_threads(&self, threads: &[u32]) -> Result<(), Error> {
+    /// Writes the numbers of the recorder's threads, which are known last. From now on the folder is kept.
+    pub(super) fn write_own_threads(&mut self, threads: &[u32]) -> Result<(), Error> {
         let path = self.folder.join(THREADS);
-        write_json(&open_new(&path)?, &path, &threads)
+        write_json(&open_new(&path)?, &path, &threads)?;
+        self.is_kept = true;
+        Ok(())
     }
 
     /// Reads the numbers of the recorder's threads, as the kernel numbers them. Events are turned on behind these.
@@ -288,6 +289,7 @@ mod tests {
         assert_eq!(recording_folder::how_to_recover(&output), None);
         let mut first = Unfinished::create(&output).unwrap();
         first.begin(&Head::default()).unwrap();
+        first.write_own_threads(&[]).unwrap();
         drop(first);
         let second = Unfinished::create(&output).unwrap_err().to_string();
         assert!(second.contains("was interrupted") && second.contains("--recover"), "{second}");
