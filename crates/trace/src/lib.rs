@@ -58,7 +58,8 @@ pub use portion::{Portion, Recorded};
 pub use probe::{Fact, State, probe};
 pub use progress::Progress;
 pub use record::{
-    BUFFER_KIB_DEFAULT, EventCounter, Keep, RecordOptions, RecordSummary, record, recover,
+    BUFFER_KIB_DEFAULT, EventCounter, Keep, RecordOptions, RecordSummary, SlabLimit, SlabPart,
+    SlabReached, record, recover,
 };
 pub use samples::{SampledCache, Samples};
 pub use saved::{saved_kallsyms, saved_slabinfo};

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use slablab_trace::{Error, Keep, Kind, NONE, RecordOptions, State, TraceReader, probe, record};
+use slablab_trace::{
+    Error, Keep, Kind, NONE, RecordOptions, SlabLimit, SlabPart, State, TraceReader, probe, record,
+};
 
 fn can_record() -> bool {
     let lacking: Vec<_> = probe().into_iter().filter(|fact| fact.state == State::Missing).collect();
@@ -87,10 +89,11 @@ fn a_recording_is_whole_and_leaves_nothing_behind() {
     let last = record(&last, &mut |_| {}).unwrap().meta;
     assert_eq!((last.quality.lost_total(), last.samples.is_empty()), (0, true));
     assert!(last.events > 0 && last.events < 10_000, "{} events", last.events);
-    let at_once = RecordOptions { slab_bytes_max: Some(0), ..options(&output, &["sleep", "60"]) };
+    let limit = SlabLimit { part: SlabPart::Unreclaimable, bytes_max: 0 };
+    let at_once = RecordOptions { slab_limits: vec![limit], ..options(&output, &["sleep", "60"]) };
     let at_once = record(&at_once, &mut |_| {}).unwrap();
     assert!(at_once.elapsed < Duration::from_secs(30));
-    assert!(at_once.slab_bytes > Some(0));
+    assert!(at_once.slab_reached.is_some_and(|reached| reached.part == limit.part));
 
     let filp = RecordOptions { caches: vec!["filp".into()], ..options(&output, &burst) };
     match record(&filp, &mut |_| {}) {

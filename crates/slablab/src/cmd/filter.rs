@@ -7,9 +7,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use rustc_hash::FxHashSet;
-use slablab_linux::{KmallocType, function_of};
-use slablab_replay::select_sites;
-use slablab_trace::{Event, Meta, TraceReader};
+use slablab_linux::{KmallocCache, KmallocType, function_of};
+use slablab_replay::{nearest_name, select_sites};
+use slablab_trace::{Event, Meta, RecordedCache, TraceReader};
 use wildmatch::WildMatch;
 
 use crate::progress::Progress;
@@ -116,14 +116,10 @@ impl FilterArgs {
             })?;
         }
         let stacks = self.stacks(meta)?;
+        self.refuse_unknown_caches(meta)?;
         let patterns = self.cache.clone();
-        let of_cache = |id: usize| {
-            let cache = &meta.caches[id];
-            let mut names = cache.aliases.iter().map(String::as_str);
-            any_matches(&patterns, &cache.name)
-                || any_matches(&patterns, cache.recorded_name())
-                || names.any(|alias| any_matches(&patterns, alias))
-        };
+        let of_cache =
+            |id: usize| names_of(&meta.caches[id]).any(|name| any_matches(&patterns, name));
         let caches: Vec<bool> = (0..meta.caches.len()).map(of_cache).collect();
         let classes = move |bytes: u64| any_matches(&patterns, &class_name(bytes));
         let by_cache = !self.cache.is_empty();
@@ -146,6 +142,34 @@ impl FilterArgs {
                         .copied()
                         .unwrap_or_else(|| classes(event.bytes_alloc)))
         })
+    }
+
+    /// Refuses a name of a cache that no event has, for the reason that the trace knows.
+    fn refuse_unknown_caches(&self, meta: &Meta) -> Result<()> {
+        let names = || meta.caches.iter().flat_map(names_of);
+        let slabs = meta.slabs_start.iter().chain(&meta.slabs_end);
+        let listed: FxHashSet<&str> = slabs
+            .flat_map(|slabs| {
+                let rows = slabs.slabinfo.lines();
+                rows.filter_map(|row| row.split_ascii_whitespace().next())
+            })
+            .collect();
+        for pattern in &self.cache {
+            let is_plain = !pattern.contains(['*', '?']) && KmallocCache::parse(pattern).is_none();
+            if !is_plain || names().any(|name| name == pattern) {
+                continue;
+            }
+            if listed.contains(pattern.as_str()) {
+                bail!(
+                    "no event names the cache {pattern}, which the recorded kernel has: either nothing of it was allocated, or \
+                     it is of kmem_buckets, whose objects are among those of kmalloc; choose those by --site"
+                );
+            }
+            let meant = nearest_name(pattern, names());
+            let meant = meant.map_or_else(String::new, |name| format!("; did you mean {name:?}?"));
+            bail!("has no cache called {pattern:?}{meant}");
+        }
+        Ok(())
     }
 
     /// Returns the stacks that go through the functions that are asked for; `None` where none is.
@@ -189,6 +213,12 @@ impl Numbers {
     fn contain(&self, number: u32) -> bool {
         self.0.iter().any(|(first, last)| (*first..=*last).contains(&number))
     }
+}
+
+/// Returns what a cache is called: by us, by the kernel that was recorded, and where it is merged with others.
+fn names_of(cache: &RecordedCache) -> impl Iterator<Item = &str> {
+    let aliases = cache.aliases.iter().map(String::as_str);
+    [cache.name.as_str(), cache.recorded_name()].into_iter().chain(aliases)
 }
 
 fn any_matches(patterns: &[String], name: &str) -> bool {
@@ -247,6 +277,8 @@ fn parse_list(text: &str) -> Result<Numbers, String> {
 
 #[cfg(test)]
 mod tests {
+    use slablab_trace::SlabSnapshot;
+
     use super::*;
 
     #[test]
@@ -261,6 +293,25 @@ mod tests {
         assert!(parse_name("").is_err());
         assert_eq!(parse_list("0,2-3"), Ok(Numbers(vec![(0, 0), (2, 3)])));
         assert!(["", "3-2", "x", "1,,2"].into_iter().all(|wrong| parse_list(wrong).is_err()));
+    }
+
+    /// `msg_msg-1k` of kmem_buckets was in slabinfo, and a selection of it was empty without a reason.
+    #[test]
+    fn a_cache_that_no_event_names_is_refused_with_the_reason() {
+        let dentry = RecordedCache { name: "dentry".to_owned(), ..RecordedCache::default() };
+        let mut slabs = SlabSnapshot::default();
+        slabs.slabinfo = "msg_msg-1k 16 16 1024 16 4\n".to_owned();
+        let meta = Meta { caches: vec![dentry], slabs_end: Some(slabs), ..Meta::default() };
+        let chosen = |cache: &str| {
+            let args = FilterArgs { cache: vec![cache.to_owned()], ..FilterArgs::default() };
+            args.refuse_unknown_caches(&meta).map_err(|why| why.to_string())
+        };
+        for known in ["dentry", "kmalloc-1k", "kmalloc-rcl-64", "msg*"] {
+            assert_eq!(chosen(known), Ok(()));
+        }
+        assert!(chosen("msg_msg-1k").unwrap_err().contains("it is of kmem_buckets"));
+        let slip = chosen("dentri").unwrap_err();
+        assert_eq!(slip, "has no cache called \"dentri\"; did you mean \"dentry\"?");
     }
 
     #[test]

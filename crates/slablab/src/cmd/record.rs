@@ -5,8 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use slablab_snapshot::Paste;
-use slablab_trace::{Keep, Portion, RecordOptions};
+use slablab_trace::{Keep, Portion, RecordOptions, SlabLimit, SlabPart};
 
 use super::import::AddressArgs;
 use super::size::{parse_bytes, parse_kib};
@@ -26,7 +25,7 @@ use crate::progress::Progress;
                         Examples:\n  \
                         slablab record -o t.parquet -- perf bench sched messaging -g 5 -l 100\n  \
                         slablab record --duration 10\n  \
-                        slablab record --last --until-slab 4G --duration 86400 -o leak.parquet"
+                        slablab record --last --until-unreclaim 4G --duration 86400 -o leak.parquet"
 )]
 pub(crate) struct Args {
     /// The trace file to write, readable by its owner only
@@ -44,6 +43,9 @@ pub(crate) struct Args {
     /// Stop when the machine has more than this in slabs (Slab: of /proc/meminfo), as at the end of --duration
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     until_slab: Option<u64>,
+    /// Stop when slabs that the kernel does not give back take more than this (SUnreclaim:)
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    until_unreclaim: Option<u64>,
     /// Record these caches only, by a filter in the kernel (not kmalloc's; Linux 6.8 on); what kfree() frees stays alive
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     caches: Vec<String>,
@@ -78,7 +80,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     addresses: AddressArgs,
     /// Make the trace of an interrupted recording that was to be written to --output
-    #[arg(long, conflicts_with_all = ["buffer", "duration", "last", "until_slab", "caches", "sites", "sample", "no_probes",
+    #[arg(long, conflicts_with_all = ["buffer", "duration", "last", "until_slab", "until_unreclaim", "caches", "sites", "sample", "no_probes",
                                       "stacks", "callers", "no_frees", "strip_addresses", "command"])]
     recover: bool,
     /// The command to run meanwhile
@@ -106,13 +108,13 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         Written::recorded(&args.output, summary).print(output)?;
         return Ok(ExitCode::SUCCESS);
     }
-    args.until_slab.map_or(Ok(()), check_until_slab)?;
+    let slab_limits = args.slab_limits()?;
     let options = RecordOptions {
         command: args.command.clone(),
         duration: args.duration,
         buffer_kib: args.buffer,
         keep: if args.last { Keep::Last } else { Keep::All },
-        slab_bytes_max: args.until_slab,
+        slab_limits,
         caches: args.caches.clone(),
         sites: args.sites.clone(),
         probes: !args.no_probes,
@@ -136,20 +138,33 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(status))
 }
 
-/// Refuses a limit that is exceeded before anything is recorded.
-fn check_until_slab(limit: u64) -> Result<()> {
-    let meminfo = std::fs::read("/proc/meminfo").unwrap_or_default();
-    let machine = Paste::read(&meminfo[..]).ok().and_then(|paste| paste.machine.last().copied());
-    match machine.and_then(|machine| machine.slab_bytes()) {
-        Some(now) if now > limit => bail!(
-            "--until-slab: the machine has {} in slabs already, so the recording would end at once; give more",
-            bytes(now)
-        ),
-        _ => Ok(()),
-    }
-}
-
 impl Args {
+    /// Returns the limits of slab memory, and refuses one that is exceeded before anything is recorded.
+    fn slab_limits(&self) -> Result<Vec<SlabLimit>> {
+        let limits = [
+            ("--until-slab", "slabs", SlabPart::All, self.until_slab),
+            (
+                "--until-unreclaim",
+                "unreclaimable slabs",
+                SlabPart::Unreclaimable,
+                self.until_unreclaim,
+            ),
+        ];
+        let mut asked = Vec::new();
+        for (option, slabs, part, bytes_max) in limits {
+            let Some(bytes_max) = bytes_max else { continue };
+            let now = part.bytes_now();
+            if now > bytes_max {
+                bail!(
+                    "{option}: the machine has {} in {slabs} already, so the recording would end at once; give more",
+                    bytes(now)
+                );
+            }
+            asked.push(SlabLimit { part, bytes_max });
+        }
+        Ok(asked)
+    }
+
     /// Returns which portion of the objects is recorded.
     fn one_in(&self) -> Option<u32> {
         let chosen = [&self.caches, &self.sites, &self.callers];

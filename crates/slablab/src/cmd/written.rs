@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::printable;
 use slablab_report::{Document, Item, Section, counted};
-use slablab_trace::{Meta, Quality, RecordSummary};
+use slablab_trace::{Keep, Meta, Quality, RecordSummary, SlabPart};
 
 use crate::cli::{AnswerArgs, Format, OutputArgs};
 use crate::output::{Answer, Table, bytes, field, give, thousands};
@@ -35,6 +35,9 @@ pub(crate) struct Written {
     lost: u64,
     unplaced_share: f64,
     duration_seconds: Option<f64>,
+    /// From the first event to the last where older ones were not kept
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept_seconds: Option<f64>,
     addresses_stripped: bool,
     /// Processes that the recorded command left behind
     left_running: Vec<String>,
@@ -53,6 +56,9 @@ pub(crate) struct Written {
     /// What slabs held when that ended the recording
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at_slab_bytes: Option<u64>,
+    /// What unreclaimable slabs held when that ended the recording
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at_unreclaimable_bytes: Option<u64>,
     /// Why the recording ended before what was recorded did
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_early: Option<String>,
@@ -71,11 +77,18 @@ pub(crate) fn refuse_standard_output(path: &Path) -> Result<()> {
 
 impl Written {
     pub(crate) fn recorded(file: &Path, summary: RecordSummary) -> Self {
+        let reached = |part| {
+            summary.slab_reached.filter(|reached| reached.part == part).map(|reached| reached.bytes)
+        };
         Self {
             writer: Writer::Record,
             duration_seconds: Some(summary.elapsed.as_secs_f64()),
+            kept_seconds: (summary.keep == Keep::Last).then(|| {
+                summary.meta.time_last_ns.saturating_sub(summary.meta.time_first_ns) as f64 / 1e9
+            }),
             left_running: summary.left_running,
-            ended_at_slab_bytes: summary.slab_bytes,
+            ended_at_slab_bytes: reached(SlabPart::All),
+            ended_at_unreclaimable_bytes: reached(SlabPart::Unreclaimable),
             is_disk_slow: summary.write_share > SLOW_DISK_SHARE,
             silent: summary.silent,
             silent_caches: summary.silent_caches,
@@ -93,6 +106,7 @@ impl Written {
             lost: meta.quality.lost_total(),
             unplaced_share: meta.unplaced_share(),
             duration_seconds: None,
+            kept_seconds: None,
             addresses_stripped: meta.addresses_stripped,
             left_running: Vec::new(),
             silent: Vec::new(),
@@ -100,6 +114,7 @@ impl Written {
             silent_callers: Vec::new(),
             is_disk_slow: false,
             ended_at_slab_bytes: None,
+            ended_at_unreclaimable_bytes: None,
             ended_early: meta.ended_early.clone(),
             quality: meta.quality.clone(),
         }
@@ -125,15 +140,26 @@ impl Written {
             length => format!("{} written to {}", bytes(length), self.file),
         };
         let events = counted(self.events, "event");
-        let what = match self.duration_seconds {
-            Some(seconds) => format!("{events} in {seconds:.2} s, {}", self.losses()),
-            None => format!("{events}, {:.1} % of them not placed", self.unplaced_share * 100.0),
+        let what = match (self.duration_seconds, self.kept_seconds) {
+            (Some(seconds), Some(kept)) => {
+                format!(
+                    "the last {events}, of the last {kept:.2} s of {seconds:.2} s, {}",
+                    self.losses()
+                )
+            }
+            (Some(seconds), None) => format!("{events} in {seconds:.2} s, {}", self.losses()),
+            (None, _) => {
+                format!("{events}, {:.1} % of them not placed", self.unplaced_share * 100.0)
+            }
         };
         let mut sentences = vec![format!("{what}; {written}")];
         let early = self.ended_early.iter();
         sentences.extend(early.map(|why| format!("the recording ended early: {}", printable(why))));
         if let Some(slab) = self.ended_at_slab_bytes {
             sentences.push(format!("ended as slabs took {}", bytes(slab)));
+        }
+        if let Some(slab) = self.ended_at_unreclaimable_bytes {
+            sentences.push(format!("ended as unreclaimable slabs took {}", bytes(slab)));
         }
         let silent = self.silent.iter().chain(&self.silent_callers);
         for (site, parts) in silent {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::options::{Keep, RecordOptions};
+use super::slab_limit::SlabReached;
 use crate::meta::SlabSnapshot;
 use crate::{Meta, Samples};
 
@@ -56,7 +57,7 @@ pub(super) struct Tail {
     /// What the command left running.
     pub(super) left_running: Vec<String>,
     /// What slabs held when that ended the recording.
-    pub(super) slab_bytes: Option<u64>,
+    pub(super) slab_reached: Option<SlabReached>,
     pub(super) elapsed_ns: u64,
     /// The greatest share of its time that a thread waited for its file.
     pub(super) write_share: f64,

@@ -42,6 +42,7 @@ mod readings;
 mod recording;
 mod recover;
 mod sampler;
+mod slab_limit;
 mod stacks;
 mod tasks;
 pub(crate) mod tracefs;
@@ -54,6 +55,7 @@ pub use self::options::{BUFFER_KIB_DEFAULT, Keep, RecordOptions, RecordSummary};
 use self::process::process;
 use self::recording::Recording;
 pub use self::recover::recover;
+pub use self::slab_limit::{SlabLimit, SlabPart, SlabReached};
 use self::unfinished::Unfinished;
 use crate::{Error, Progress, TraceWriter};
 

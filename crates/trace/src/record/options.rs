@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::slab_limit::{SlabLimit, SlabReached};
 use crate::{Addresses, Meta};
 
 /// Kibibytes of ring buffer for each CPU when [`RecordOptions::buffer_kib`] is not set: on the
@@ -25,8 +26,8 @@ pub struct RecordOptions {
     pub buffer_kib: Option<u32>,
     /// Which events are kept.
     pub keep: Keep,
-    /// Ends the recording when the machine has more bytes in slabs (`Slab:` of `/proc/meminfo`).
-    pub slab_bytes_max: Option<u64>,
+    /// Ends the recording when the machine's slabs take more.
+    pub slab_limits: Vec<SlabLimit>,
     /// Records these caches only, by a filter in the kernel; all and kmalloc when empty.
     pub caches: Vec<String>,
     /// Records what these functions allocate only, or `function+0x1c`, by a filter in the kernel; all when empty.
@@ -64,7 +65,7 @@ impl RecordOptions {
             duration: None,
             buffer_kib: None,
             keep: Keep::All,
-            slab_bytes_max: None,
+            slab_limits: Vec::new(),
             caches: Vec::new(),
             sites: Vec::new(),
             callers: Vec::new(),
@@ -86,12 +87,14 @@ pub struct RecordSummary {
     pub exit_status: i32,
     /// How long the recording ran.
     pub elapsed: Duration,
+    /// Which events were kept.
+    pub keep: Keep,
     /// The greatest share of its time that a thread which empties a ring buffer waited for the disk.
     pub write_share: f64,
     /// What the command left running, as in "sleep (pid 12)".
     pub left_running: Vec<String>,
-    /// What slabs held when that ended the recording ([`RecordOptions::slab_bytes_max`]).
-    pub slab_bytes: Option<u64>,
+    /// What slabs held when that ended the recording ([`RecordOptions::slab_limits`]).
+    pub slab_reached: Option<SlabReached>,
     /// The functions of [`RecordOptions::sites`] that allocated nothing, with the parts that the compiler made of each.
     pub silent: Vec<(String, Vec<String>)>,
     /// The caches of [`RecordOptions::caches`] that no event names.

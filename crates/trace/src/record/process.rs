@@ -18,7 +18,7 @@ use super::called::Called;
 use super::filter::places;
 use super::head::{ChosenParts, Head, Tail};
 use super::machine;
-use super::options::RecordSummary;
+use super::options::{Keep, RecordSummary};
 use super::own::WithoutOwn;
 use super::paired::Paired;
 use super::unfinished::Unfinished;
@@ -90,9 +90,10 @@ fn write(
     Ok(RecordSummary {
         exit_status: tail.status.unwrap_or(0),
         elapsed: Duration::from_nanos(tail.elapsed_ns),
+        keep: if head.chosen.is_last { Keep::Last } else { Keep::All },
         write_share: tail.write_share,
         left_running: tail.left_running,
-        slab_bytes: tail.slab_bytes,
+        slab_reached: tail.slab_reached,
         silent: silent(&head.chosen.sites, &meta, &symbols),
         silent_caches: silent_caches(&head.chosen.caches, &meta),
         silent_callers: silent_callers(&head.chosen.callers, &meta, &symbols),

@@ -22,6 +22,7 @@ use super::machine;
 use super::options::{BUFFER_KIB_DEFAULT, Keep, RecordOptions};
 use super::probes::Probes;
 use super::sampler::{self, Sampler};
+use super::slab_limit::{self, SlabReached};
 use super::stacks;
 use super::tasks;
 use super::tracefs::{Instance, Tracefs};
@@ -52,7 +53,7 @@ pub(super) struct Recording {
 struct Events {
     ended: Ended,
     /// What slabs held when that ended them
-    slab_bytes: Option<u64>,
+    slab_reached: Option<SlabReached>,
     early: Option<Early>,
 }
 
@@ -226,8 +227,9 @@ impl Recording {
                 instance.write(&format!("events/{event}/enable"), "1")?;
             }
             instance.write("tracing_on", "1")?;
-            let watch = |bytes_max| scope.spawn(move || watch_slab(bytes_max, ends.stop, ends.end));
-            let watching = options.slab_bytes_max.map(watch);
+            let limits = &options.slab_limits;
+            let watch = || scope.spawn(|| slab_limit::watch(limits, ends.stop, ends.end));
+            let watching = (!limits.is_empty()).then(watch);
             let ended = workload::run(&options.command, options.duration, signals, ends.end);
             drop(sampled);
             sampling.thread().unpark();
@@ -238,16 +240,17 @@ impl Recording {
             sampling.thread().unpark();
             sampling.join().expect("sampling does not panic");
             threads.into_iter().for_each(|thread| thread.join().expect("draining does not panic"));
-            let watched = watching.map(|thread| thread.join().expect("watching does not panic"));
+            let slab_reached =
+                watching.and_then(|thread| thread.join().expect("watching does not panic"));
             let ended = ended.inspect_err(|_| unfinished.forget())?;
-            Ok((ended, watched.flatten()))
+            Ok((ended, slab_reached))
         })
-        .map(|(ended, slab_bytes)| Events { ended, slab_bytes, early: early.take() })
+        .map(|(ended, slab_reached)| Events { ended, slab_reached, early: early.take() })
     }
 
     /// Returns what is known when the events are off.
     fn tail(&mut self, events: Events, elapsed: Duration) -> Result<Tail, Error> {
-        let Events { ended, slab_bytes, early } = events;
+        let Events { ended, slab_reached, early } = events;
         let is_last = self.head.chosen.is_last;
         let mut lost_by_cpu = vec![0; self.head.meta.cpus as usize];
         for &cpu in &self.head.cpus {
@@ -260,7 +263,7 @@ impl Recording {
             missed_calls: self.probes.missed(),
             status: ended.status,
             left_running: ended.left_running,
-            slab_bytes,
+            slab_reached,
             elapsed_ns,
             write_share: self.drains.iter().map(Drain::write_share).fold(0.0, f64::max),
             end_unix_ns: self.head.meta.start_unix_ns.map(|start_ns| start_ns + elapsed_ns),
@@ -324,20 +327,6 @@ fn say_early(error: &Error, options: &RecordOptions) {
         None => String::new(),
     };
     let _ = writeln!(std::io::stderr(), "slablab: the recording has ended: {error}{goes_on}");
-}
-
-/// Ends the recording when more is in slabs than `bytes_max`; returns how much, if it came to that.
-fn watch_slab(bytes_max: u64, stop: &AtomicBool, end: &AtomicBool) -> Option<u64> {
-    const NAP: Duration = Duration::from_millis(50);
-    while !stop.load(Ordering::Acquire) {
-        let bytes = machine::meminfo_bytes("Slab:");
-        if bytes > bytes_max {
-            end.store(true, Ordering::Release);
-            return Some(bytes);
-        }
-        std::thread::sleep(NAP);
-    }
-    None
 }
 
 /// Tells the draining threads to stop, also when the scope is left by an error or a panic.
