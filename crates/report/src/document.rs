@@ -3,8 +3,8 @@
 //! # How it works
 //! A command makes one [`Document`] from its result. Sentences come first, then sections with the tables and plots
 //! that prove them. The [`Place`] of each section and the [`Seen`](crate::Seen) of each column tell who sees it.
-//! [`terminal`](crate::terminal()), [`markdown`](crate::markdown()), [`csv`](crate::csv()) and [`html`](crate::html())
-//! render the same document, so that a table has one heading and one unit everywhere.
+//! [`terminal`](crate::terminal()), [`markdown`](crate::markdown()), [`mail`](crate::mail()), [`csv`](crate::csv()) and
+//! [`html`](crate::html()) render the same document, so that a table has one heading and one unit everywhere.
 
 use crate::error::Error;
 use crate::flame::Flame;
@@ -28,6 +28,8 @@ pub struct Document {
     pub notes: Vec<String>,
     /// Where and how it was measured: machine, kernel, command
     pub facts: Vec<Fact>,
+    /// The commands that make the same answer again
+    pub repeat: Vec<String>,
 }
 
 /// One fact about how the numbers were obtained.

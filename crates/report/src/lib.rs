@@ -3,7 +3,7 @@
 //! # How it works
 //! A command describes its answer as a [`Document`]: sentences, then [`Section`]s with [`Item`]s (tables, comparisons,
 //! plots, flame graphs, lines to type). Each renderer shows it to one kind of reader: [`terminal()`], [`markdown()`],
-//! [`csv()`], and [`html()`], which makes one file that needs no network. Plots are SVG ([`Plot::svg`]).
+//! [`mail()`], [`csv()`], and [`html()`], which makes one file that needs no network. Plots are SVG ([`Plot::svg`]).
 //!
 //! To add a plot, write one file in `plot/` with a struct that implements [`Draw`]. To add a renderer, write one file
 //! in `render/`.
@@ -41,7 +41,7 @@ pub use plot::{
     Strip, Waterfall, Width,
 };
 pub use profile::{Call, Profile, Sample, ValueType};
-pub use render::{Style, Terminal, csv, html, markdown, terminal};
+pub use render::{Style, Terminal, csv, html, mail, markdown, terminal};
 pub use slablab_host::printable;
 pub use table::{Cell, Column, ComparisonRow, Comparisons, Seen, Table, field};
 pub use unit::{UnitScale, counted, human, short, thousands};

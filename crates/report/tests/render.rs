@@ -193,6 +193,7 @@ fn hostile() -> Document {
         source: text(),
         notes: vec![text()],
         facts: vec![Fact::new(text(), text())],
+        ..Document::default()
     }
 }
 

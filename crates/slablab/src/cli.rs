@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Common options")]
 pub(crate) struct OutputArgs {
-    /// Print as table (default), markdown, json or csv
+    /// Print as table (default), markdown, mail, json or csv
     #[arg(long, global = true, value_enum, default_value_t = Format::Table, value_name = "FORMAT",
           hide_possible_values = true, hide_default_value = true, display_order = 1000)]
     pub(crate) format: Format,
@@ -76,8 +76,10 @@ impl ShownArgs {
 pub(crate) enum Format {
     /// For people
     Table,
-    /// For mails and issues
+    /// For issues and wikis
     Markdown,
+    /// For lists: plain text of at most 72 columns, with how to repeat it
+    Mail,
     /// For programs; has a schema version
     Json,
     /// For spreadsheets; one table

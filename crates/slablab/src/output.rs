@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use schemars::JsonSchema;
 use serde::Serialize;
-use slablab_host::{Access, is_obeyed, standard_output_was_closed};
+use slablab_host::{Access, is_obeyed, shell, standard_output_was_closed};
 
 pub(crate) use slablab_report::{Cell, Table, field, thousands};
 use slablab_report::{Document, Shown, Style, Terminal, short};
@@ -37,7 +37,10 @@ pub(crate) fn give<A: Answer>(answer: &A, output: &OutputArgs, args: &AnswerArgs
     if output.format == Format::Json && args.report.is_none() {
         return write_result(json_text(answer.schema(), answer)?.as_bytes(), file);
     }
-    let document = answer.document();
+    let mut document = answer.document();
+    if output.format == Format::Mail && document.repeat.is_empty() {
+        document.repeat.push(own_command());
+    }
     let shown = match &args.show[..] {
         [] if args.all => Shown::All,
         [] => Shown::First,
@@ -46,6 +49,7 @@ pub(crate) fn give<A: Answer>(answer: &A, output: &OutputArgs, args: &AnswerArgs
     let text = match output.format {
         Format::Json => json_text(answer.schema(), answer)?,
         Format::Markdown => slablab_report::markdown(&document, &shown, args.lines)?,
+        Format::Mail => slablab_report::mail(&document, &shown, args.lines)?,
         Format::Csv => {
             let text = slablab_report::csv(&document, &shown)?;
             document.notes.iter().for_each(|note| say(format_args!("slablab: {note}")));
@@ -66,6 +70,13 @@ pub(crate) fn give<A: Answer>(answer: &A, output: &OutputArgs, args: &AnswerArgs
         write_page(&document, page)?;
     }
     write_result(text.as_bytes(), file)
+}
+
+/// Returns the command that this process was started with, as one types it.
+fn own_command() -> String {
+    let words = std::env::args_os().skip(1);
+    let words = words.map(|word| shell::word(&word.to_string_lossy()));
+    std::iter::once("slablab".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// Writes `document` as a page and says where.

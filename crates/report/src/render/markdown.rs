@@ -31,6 +31,10 @@ pub fn markdown(document: &Document, shown: &Shown, rows: Option<usize>) -> Resu
     for sentence in last.filter(|sentence| !sentence.is_empty()) {
         let _ = write!(text, "\n{}\n", words(sentence));
     }
+    if !document.repeat.is_empty() {
+        text.push_str("\nTo repeat it:\n");
+        write_item(&mut text, &Item::Lines(document.repeat.clone()), shown, rows);
+    }
     Ok(text)
 }
 

@@ -3,10 +3,12 @@
 
 mod csv;
 mod html;
+mod mail;
 mod markdown;
 mod terminal;
 
 pub use csv::csv;
 pub use html::html;
+pub use mail::mail;
 pub use markdown::markdown;
 pub use terminal::{Style, Terminal, terminal};

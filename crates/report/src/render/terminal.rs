@@ -113,6 +113,8 @@ fn whole(document: &Document, sections: &[&Section], view: &Terminal) -> Vec<Str
     if view.shown == Shown::All {
         let facts = document.facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value));
         below.extend(facts.map(|fact| printable(&fact).into_owned()));
+        let repeat = document.repeat.iter().map(|command| format!("to repeat it: {command}"));
+        below.extend(repeat.map(|command| printable(&command).into_owned()));
     }
     append_below(&mut lines, below);
     lines

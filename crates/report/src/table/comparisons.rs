@@ -250,8 +250,14 @@ fn words(all: &[Comparisons]) -> Vec<Field<'_, CompareRow<'_>>> {
     let confidence = all.iter().flat_map(|of| &of.rows).next();
     let confidence = confidence.map_or_else(|| "95 %".to_owned(), ComparisonRow::confidence);
     let interval = format!("{confidence} interval");
+    let candidate =
+        field::name("candidate", "candidate", |(_, row): &CompareRow<'_>| &row.candidate);
+    let mut candidates = all.iter().flat_map(|of| &of.rows).map(|row| &row.candidate);
+    let first = candidates.next();
+    // The sentences name a single one.
+    let is_one = candidates.all(|candidate| Some(candidate) == first);
     vec![
-        field::name("candidate", "candidate", |(_, row)| &row.candidate),
+        if is_one { candidate.where_room() } else { candidate },
         field::name("against", "baseline", |(of, _): &CompareRow<'_>| &of.baseline).where_room(),
         field::cell("change", "", |(of, row)| Cell::Text(row.effect(&of.unit))),
         field::cell(&interval, "", |(of, row)| Cell::Text(row.interval(&of.unit))),

@@ -2,7 +2,7 @@
 //! rows that it sorts and filters.
 
 use super::cell::Cell;
-use super::column::{Column, Seen};
+use super::column::{Column, Seen, Side};
 use super::field::Field;
 use super::text;
 use slablab_host::printable;
@@ -41,6 +41,21 @@ impl Table {
         let cells = cells.into();
         assert_eq!(cells.len(), self.columns.len(), "a row of {:?}", self.columns);
         self.rows.push(cells);
+    }
+
+    /// Returns the first `rows` rows in a table whose first column stands at the left, and is nowhere empty.
+    pub(crate) fn flush_left(&self, rows: usize) -> Self {
+        let mut columns = self.columns.clone();
+        let mut rows: Vec<Vec<Cell>> = self.rows.iter().take(rows).cloned().collect();
+        if let Some(first) = columns.first_mut() {
+            first.side = Side::Left;
+            for cell in rows.iter_mut().map(|row| &mut row[0]) {
+                if matches!(cell, Cell::Text(text) if text.is_empty()) {
+                    *cell = Cell::Missing;
+                }
+            }
+        }
+        Self { columns, rows }
     }
 
     /// Returns whether there is nothing to show.

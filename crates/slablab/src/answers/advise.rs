@@ -160,6 +160,7 @@ impl Answer for AdviseAnswer {
             source: source(file, trace, fleet),
             notes: sampled(trace).into_iter().chain(self.notes()).collect(),
             facts,
+            ..Document::default()
         }
     }
 }

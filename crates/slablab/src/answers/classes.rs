@@ -40,6 +40,7 @@ impl Answer for ClassesAnswer {
             source: source(file, &advice.trace, None),
             notes,
             facts,
+            ..Document::default()
         }
     }
 }

@@ -18,7 +18,7 @@ use slablab_report::{
 };
 use slablab_stats::{Comparison, Pairing, Question, Verdict, compare, median};
 
-use super::plots;
+use super::{plots, repeat};
 use crate::output::Answer;
 
 /// Sentences about comparisons: more are summed up.
@@ -200,6 +200,7 @@ impl CompareAnswer {
             question: plan.question.clone(),
             sections,
             facts: facts(outcome),
+            repeat: vec![repeat::command(plan)],
             ..Document::default()
         };
         let subject = format!("{} ({} engine): {}", outcome.name, plan.engine, plan.question);

@@ -48,6 +48,7 @@ impl Answer for FitAnswer {
             source: source(file, &budget.trace, None),
             notes: sampled(&budget.trace).into_iter().chain(notes(budget)).collect(),
             facts,
+            ..Document::default()
         }
     }
 }

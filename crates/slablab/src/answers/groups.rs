@@ -245,6 +245,7 @@ impl Answer for GroupsAnswer {
             source: source(file, trace, None),
             notes,
             facts: facts(file, trace, None),
+            ..Document::default()
         }
     }
 }

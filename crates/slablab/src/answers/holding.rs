@@ -135,6 +135,7 @@ impl Answer for HoldingAnswer {
             source: self.source(),
             notes: self.notes(),
             facts: self.facts(),
+            ..Document::default()
         }
     }
 }

@@ -27,6 +27,7 @@ pub(crate) mod partition;
 pub(crate) mod patch;
 mod plots;
 pub(crate) mod reason;
+mod repeat;
 pub(crate) mod replay;
 pub(crate) mod script;
 pub(crate) mod sources;

@@ -40,6 +40,7 @@ impl Answer for PartitionAnswer {
             source: source(file, &cost.trace, None),
             notes: sampled(&cost.trace).into_iter().collect(),
             facts,
+            ..Document::default()
         }
     }
 }

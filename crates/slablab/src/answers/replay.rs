@@ -71,6 +71,7 @@ impl Answer for ReplayAnswer {
                 .chain(self.remarks.iter().cloned())
                 .collect(),
             facts: facts(&self.file, trace, fleet.as_ref()),
+            ..Document::default()
         }
     }
 }

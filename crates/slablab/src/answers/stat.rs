@@ -162,6 +162,7 @@ impl Answer for StatAnswer {
                     source: source(file, trace, fleet),
                     notes: self.remarks.clone(),
                     facts: facts(file, trace, fleet),
+                    ..Document::default()
                 }
             }
         }

@@ -112,6 +112,7 @@ pub(crate) fn join(documents: Vec<Document>) -> Document {
             fact.name = format!("{title}: {}", fact.name);
             whole.facts.push(fact);
         }
+        whole.repeat.extend(document.repeat);
     }
     whole
 }

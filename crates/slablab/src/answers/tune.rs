@@ -71,6 +71,7 @@ impl Answer for TuneAnswer {
             source: source(file, &tuning.trace, None),
             notes: sampled(&tuning.trace).into_iter().chain([how]).chain(unnamed).collect(),
             facts,
+            ..Document::default()
         }
     }
 }

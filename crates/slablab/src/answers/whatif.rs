@@ -92,6 +92,7 @@ impl Answer for WhatIfAnswer {
                 .chain(self.remarks.iter().cloned())
                 .collect(),
             facts: facts(&self.file, &after.trace, fleet),
+            ..Document::default()
         }
     }
 }

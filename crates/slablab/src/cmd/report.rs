@@ -1,16 +1,16 @@
-//! `slablab report`: one page that opens in a browser, from stored results.
+//! `slablab report`: one page that opens in a browser, a mail or Markdown, from stored results.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
 use slablab_lab::result_files;
-use slablab_report::{Document, Item, Palette, Width};
+use slablab_report::{Document, Item, Palette, Shown, Width};
 
 use super::outputs::check_replaced;
 use crate::answers::stored;
 pub(crate) use crate::output::write_page as write;
-use crate::output::write_whole;
+use crate::output::{write_result, write_whole};
 
 #[derive(clap::Args, Debug)]
 #[command(
@@ -18,7 +18,8 @@ use crate::output::write_whole;
                         stacks in a file named *.folded. The page is whole: it needs no network.\n\n\
                         Examples:\n  \
                         slablab replay t.parquet --format json -o t.json; slablab report t.json\n  \
-                        slablab report slablab-results/kprobes --svg plots/"
+                        slablab report slablab-results/kprobes --svg plots/\n  \
+                        slablab report slablab-results/hackbench-kernel --mail"
 )]
 pub(crate) struct Args {
     /// Result folders, JSON of 'slablab replay', or folded stacks
@@ -27,19 +28,32 @@ pub(crate) struct Args {
     /// Write the page here
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
+    /// Print a mail instead: plain text of at most 72 columns
+    #[arg(long, conflicts_with_all = ["output", "svg", "markdown"])]
+    mail: bool,
+    /// Print Markdown instead, for issues and wikis
+    #[arg(long, conflicts_with_all = ["output", "svg"])]
+    markdown: bool,
     /// Write each plot as SVG into this folder, too
     #[arg(long, value_name = "FOLDER")]
     svg: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    check_replaces_no_result(&args.results, &[("-o", &args.output)])?;
+    if !args.mail && !args.markdown {
+        check_replaces_no_result(&args.results, &[("-o", &args.output)])?;
+    }
     let documents: Vec<Document> = args
         .results
         .iter()
         .map(|place| stored::document(place))
         .collect::<slablab_lab::Result<_>>()?;
     let document = stored::join(documents);
+    if args.mail || args.markdown {
+        let render = if args.mail { slablab_report::mail } else { slablab_report::markdown };
+        write_result(render(&document, &Shown::First, None)?.as_bytes(), None)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     write(&document, &args.output)?;
     if let Some(folder) = &args.svg {
         plots(&document, folder)?;
