@@ -194,7 +194,7 @@ test-cluster:
 # of an hour, afterwards two minutes: the kernels are kept in ~/.cache/slablab.
 test-boot:
 	@if tools/need $(BOOT_PACKAGES); then \
-		$(CARGO) test --workspace --test boot --test guest --test readme -- \
+		$(CARGO) test --workspace --test bisect --test boot --test guest --test readme -- \
 			--ignored --test-threads=1 --nocapture; \
 	else \
 		echo "test-boot: NOT RUN, no kernel was booted: this machine lacks the packages named above" >&2; \

@@ -12,7 +12,7 @@
 //!
 //! The modules, lower ones first, are `error`, `request`, `parameter`, `environment`; `plan`, `journal`, `measured`, `samples`;
 //! `outcome`, `differences`, `compare`; `experiment`, `guest`, `settings`, `experiments`; `planning`, `run`, `sweep`,
-//! `merge`.
+//! `merge`, `bisect`.
 //!
 //! # Invariants
 //! A row is written once and never edited; a cell has one row or none, whenever the run was killed. The
@@ -20,6 +20,7 @@
 //! different work, environments or hosts are never compared as if they were one.
 #![forbid(unsafe_code)]
 
+pub mod bisect;
 mod compare;
 mod differences;
 mod environment;

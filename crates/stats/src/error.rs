@@ -20,6 +20,9 @@ pub enum Error {
         /// The value itself
         value: f64,
     },
+    /// A value that has no ratio to others.
+    #[error("a value is not above zero, so that a change of it has no share")]
+    NotPositive,
     /// Pairs need equally many values on both sides.
     #[error(
         "{baseline} value(s) in the baseline but {candidate} in the candidate: pairs need as many on both sides"

@@ -10,7 +10,7 @@
 //! every machine, today and after an update of the dependencies.
 //!
 //! The modules, lower ones first, are `error`, `sample`, `rng`; `summary`, `holm`; `bootstrap`,
-//! `outlier`, `rank_test`; `shift`; `compare`.
+//! `outlier`, `rank_test`; `shift`; `compare`; `sequential`.
 //!
 //! # Invariants
 //! No function drops a value; outliers are flagged ([`outliers`]) and stay in. A value that is not a
@@ -28,6 +28,7 @@ mod outlier;
 mod rank_test;
 mod rng;
 mod sample;
+mod sequential;
 mod shift;
 mod summary;
 mod trend;
@@ -39,6 +40,7 @@ pub use holm::holm;
 pub use outlier::{OUTLIER_SCORE, outliers};
 pub use rank_test::{RankTest, mann_whitney, wilcoxon};
 pub use rng::Rng;
+pub use sequential::{Look, Sequential, excess};
 pub use shift::{Estimate, hodges_lehmann, hodges_lehmann_paired};
 pub use summary::{Summary, mean, median, quantile, variance};
 pub use trend::{Trend, TrendKind, trend};

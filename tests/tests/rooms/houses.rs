@@ -84,6 +84,7 @@ const STATS: House = House {
         &["bootstrap", "outlier", "rank_test", "trend"],
         &["shift"],
         &["compare"],
+        &["sequential"],
     ],
     left: &[],
 };
@@ -212,7 +213,7 @@ const LAB: House = House {
         &["experiments"],
         &["planning"],
         &["run"],
-        &["sweep"],
+        &["sweep", "bisect"],
         &["merge"],
     ],
     left: &[],

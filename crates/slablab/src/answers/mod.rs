@@ -11,6 +11,7 @@
 //! schemas of `cmd/generate`.
 
 pub(crate) mod advise;
+pub(crate) mod bisect;
 pub(crate) mod classes;
 pub(crate) mod comparison;
 pub(crate) mod export;

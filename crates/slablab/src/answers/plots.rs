@@ -166,7 +166,7 @@ fn lines(
 }
 
 /// Makes the plot of every sample.
-fn strip(metric: &str, unit: &str, at: &str, groups: Vec<Group>) -> Plot {
+pub(super) fn strip(metric: &str, unit: &str, at: &str, groups: Vec<Group>) -> Plot {
     Plot::new(
         format!("Every run: {metric}{at}"),
         "One mark a run. Box: quartiles; thick line: median; hollow: outliers by the median absolute deviation.",

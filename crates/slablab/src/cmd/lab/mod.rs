@@ -1,6 +1,7 @@
 //! `slablab lab`: experiments, run on one machine or in shards on many, and compared.
 
 mod bars;
+mod bisect;
 mod compare;
 mod list;
 mod merge;
@@ -15,6 +16,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Subcommand;
 
+use crate::answers::bisect::BisectAnswer;
 use crate::answers::comparison::CompareAnswer;
 use crate::answers::lab::{ExperimentsAnswer, MergeAnswer, PlanAnswer, ShardAnswer};
 use crate::cli::OutputArgs;
@@ -24,6 +26,7 @@ use crate::schema::Published;
 pub(super) const SCHEMAS: &[Published] = &[
     Published::answer::<ExperimentsAnswer>(),
     Published::answer::<CompareAnswer>(),
+    Published::answer::<BisectAnswer>(),
     Published::answer::<PlanAnswer>(),
     Published::answer::<ShardAnswer>(),
     Published::answer::<MergeAnswer>(),
@@ -42,6 +45,8 @@ enum What {
     List(list::Args),
     /// Run an experiment, or continue one that was interrupted
     Run(run::Args),
+    /// Find the release, setting, patch or commit that moved slab memory
+    Bisect(bisect::Args),
     /// Plan an experiment, to be run in shards by several machines
     Plan(plan::Args),
     /// Write the job array that runs a plan on a Slurm cluster
@@ -56,6 +61,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     match &args.what {
         What::List(args) => list::run(args, output),
         What::Run(args) => run::run(args, output),
+        What::Bisect(args) => bisect::run(args, output),
         What::Plan(args) => plan::run(args, output),
         What::Sbatch(args) => sbatch::run(args),
         What::Merge(args) => merge::run(args, output),

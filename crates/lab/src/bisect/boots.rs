@@ -1,0 +1,218 @@
+//! The boots of a bisection: a result folder for each version, and its values from there.
+//!
+//! # How it works
+//! A folder `NUMBER` below that of the bisection is a result of the experiment `load` with one kernel, planned with as many
+//! rounds as may be needed at most; only those that are needed are run. The two versions of a comparison take turns.
+//! `bisect.json` says what was asked for, so that another bisection is not continued by accident.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use slablab_host::{Access, write_whole};
+
+use super::job::Bisect;
+use super::search::{Measure, Measured};
+use super::version::Version;
+use crate::error::{Error, Result, with_schema};
+use crate::experiments::find;
+use crate::outcome::Outcome;
+use crate::plan::{Cell, Plan};
+use crate::planning::plan;
+use crate::request::Metric;
+use crate::run::{Stage, carry_out};
+
+/// The file that says what was asked for.
+const FILE: &str = "bisect.json";
+const SCHEMA: &str = "slablab.lab.bisect.plan/1";
+/// The experiment whose guests are booted.
+const EXPERIMENT: &str = "load";
+
+/// The progress of a bisection.
+#[derive(Debug)]
+pub enum BisectStage<'a> {
+    /// This version is measured in this run, from 1
+    Run {
+        /// The name of the version
+        version: &'a str,
+        /// The number of the run
+        run: usize,
+    },
+    /// This version cannot be measured
+    Unusable {
+        /// The name of the version
+        version: &'a str,
+        /// Why
+        why: &'a str,
+    },
+    /// What the run does
+    Inner(Stage<'a>),
+}
+
+/// What was asked for, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Stored {
+    schema: String,
+    versions: Vec<String>,
+    metric: String,
+    runs_max: usize,
+}
+
+/// The versions, each with its plan and what it gave so far.
+pub(crate) struct Boots<'a> {
+    versions: &'a [Version],
+    plans: Vec<Plan>,
+    values: Vec<Vec<f64>>,
+    metric: Metric,
+    folder: PathBuf,
+    progress: &'a mut dyn FnMut(BisectStage<'_>),
+}
+
+impl<'a> Boots<'a> {
+    /// Makes the folder of `bisect`, or opens it again.
+    ///
+    /// # Errors
+    ///
+    /// If a version is not a kernel, the metric is unknown, there are several points, or the folder is of another bisection.
+    pub(crate) fn open(
+        bisect: &'a Bisect,
+        folder: &Path,
+        progress: &'a mut dyn FnMut(BisectStage<'_>),
+    ) -> Result<Self> {
+        let experiment = find(EXPERIMENT)?;
+        let of = |version: &Version| {
+            plan(experiment, &version.request(&bisect.request, bisect.runs_max))
+        };
+        let plans: Vec<Plan> = bisect.versions.iter().map(of).collect::<Result<_>>()?;
+        let first = &plans[0];
+        if first.design.points.len() * first.design.points_per_cell != 1 {
+            return Err(Error::Request(
+                "a bisection has one point: give one number of --cpus, and one of --set groups"
+                    .to_owned(),
+            ));
+        }
+        let metric = first.metrics.iter().find(|metric| metric.key == bisect.metric);
+        let metric = metric.cloned().ok_or_else(|| {
+            let known: Vec<_> = first.metrics.iter().map(|metric| metric.key.as_str()).collect();
+            let known = known.join(", ");
+            Error::Request(format!("there is no metric '{}'; there are: {known}", bisect.metric))
+        })?;
+        let stored = Stored {
+            schema: SCHEMA.to_owned(),
+            versions: bisect.versions.iter().map(|version| version.name.clone()).collect(),
+            metric: bisect.metric.clone(),
+            runs_max: bisect.runs_max,
+        };
+        claim(folder, &stored)?;
+        let values = vec![Vec::new(); plans.len()];
+        let folder = folder.to_owned();
+        Ok(Self { versions: &bisect.versions, plans, values, metric, folder, progress })
+    }
+
+    /// Returns the metric.
+    pub(crate) fn metric(&self) -> &Metric {
+        &self.metric
+    }
+
+    /// Returns the values of each version.
+    pub(crate) fn into_values(self) -> Vec<Vec<f64>> {
+        self.values
+    }
+
+    fn place(&self, version: usize) -> PathBuf {
+        self.folder.join(format!("{version:03}"))
+    }
+
+    /// Makes run `run` of a version, unless it has a row.
+    fn boot(&mut self, version: usize, run: usize) -> Result<()> {
+        let (plan, folder) = (&self.plans[version], self.place(version));
+        let name = &self.versions[version].name;
+        // A variant with boot parameters stands behind its kernel as it is.
+        let wanted = plan.design.variants.last();
+        let is_wanted = |cell: &Cell| cell.round == run && Some(&cell.variant) == wanted;
+        let cells: Vec<Cell> = plan.cells().into_iter().filter(is_wanted).collect();
+        (self.progress)(BisectStage::Run { version: name, run: run + 1 });
+        let mut inner = |stage: Stage<'_>| (self.progress)(BisectStage::Inner(stage));
+        carry_out(find(EXPERIMENT)?, plan, &folder, &cells, &mut inner).map(drop)
+    }
+
+    /// Reads the values of the first `runs` runs of a version.
+    fn read(&self, version: usize, runs: usize) -> Result<Vec<f64>> {
+        let outcome = Outcome::read(&self.place(version))?;
+        let values = outcome.rows.iter().filter(|row| row.round < runs);
+        let mut values: Vec<_> = values
+            .filter_map(|row| Some((row.round, *row.values.get(&self.metric.key)?)))
+            .collect();
+        values.sort_by_key(|(round, _)| *round);
+        Ok(values.into_iter().map(|(_, value)| value).collect())
+    }
+}
+
+impl Measure for Boots<'_> {
+    fn measure(&mut self, versions: [usize; 2], runs: usize) -> Result<Measured> {
+        for run in 0..runs {
+            for version in versions {
+                if run < self.values[version].len() {
+                    continue;
+                }
+                match self.boot(version, run) {
+                    Ok(()) => {}
+                    Err(error) if is_of_the_version(&error) => {
+                        let (why, version_name) = (error.to_string(), &self.versions[version].name);
+                        (self.progress)(BisectStage::Unusable { version: version_name, why: &why });
+                        return Ok(Measured::Unusable(version, format!("{version_name}: {why}")));
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        for version in versions {
+            if self.values[version].len() < runs {
+                self.values[version] = self.read(version, runs)?;
+            }
+        }
+        Ok(Measured::Values(versions.map(|version| self.values[version][..runs].to_vec())))
+    }
+}
+
+/// Returns whether it is the version that cannot be built or booted, and not the machine that cannot build.
+fn is_of_the_version(error: &Error) -> bool {
+    use slablab_vm::Error as Vm;
+    match error {
+        Error::Vm(error) => matches!(
+            error,
+            Vm::Patch { .. }
+                | Vm::Config { .. }
+                | Vm::Tool { .. }
+                | Vm::Guest { .. }
+                | Vm::Results { .. }
+        ),
+        Error::Cell { .. } => true,
+        _ => false,
+    }
+}
+
+/// Writes what is asked for into `folder`, or refuses a folder that has something else.
+fn claim(folder: &Path, stored: &Stored) -> Result<()> {
+    let path = folder.join(FILE);
+    if path.exists() {
+        let text = fs::read(&path).map_err(Error::io(&path, "read what was asked for"))?;
+        let there: Stored =
+            with_schema(&text, "bisection", SCHEMA).map_err(Error::unreadable(&path))?;
+        return match there == *stored {
+            true => Ok(()),
+            false => Err(Error::Request(format!(
+                "{}: has another bisection ({} versions, {}, {} runs); take another folder, or give the same \
+                 parameters to continue it",
+                folder.display(),
+                there.versions.len(),
+                there.metric,
+                there.runs_max
+            ))),
+        };
+    }
+    fs::create_dir_all(folder).map_err(Error::io(folder, "make the result folder"))?;
+    let text = serde_json::to_string_pretty(stored).expect("names and numbers are JSON");
+    write_whole(&path, text.as_bytes(), Access::Umask)
+        .map_err(Error::io(&path, "write what is asked for"))
+}

@@ -1,0 +1,76 @@
+//! What a bisection found.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use slablab_stats::Estimate;
+
+/// What was found.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Bisection {
+    /// What was measured
+    pub metric: String,
+    /// Its unit
+    pub unit: String,
+    /// The versions in their order
+    pub versions: Vec<VersionRuns>,
+    /// The comparisons in the order in which they were made
+    pub comparisons: Vec<Compared>,
+    /// What moved the metric, in the order of the versions
+    pub steps: Vec<Step>,
+    /// How probable a step is at most where there is none
+    pub alpha: f64,
+    /// Runs of a version at most
+    pub runs_max: usize,
+}
+
+/// A version, and what it gave.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct VersionRuns {
+    /// Its name
+    pub name: String,
+    /// The values of its runs
+    pub values: Vec<f64>,
+    /// Why it could not be built or booted
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unusable: Option<String>,
+}
+
+/// Two versions that were compared, by their places.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Compared {
+    /// The earlier one
+    pub from: usize,
+    /// The later one
+    pub to: usize,
+    /// Later / earlier
+    pub ratio: Estimate,
+    /// What was decided
+    pub decision: Decision,
+    /// Runs of each that decided it
+    pub runs: usize,
+}
+
+/// What a comparison showed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// They differ
+    Differs,
+    /// They differ by at most what is ignored
+    Same,
+    /// The runs are used up, and neither is shown
+    Open,
+}
+
+/// A change of the metric.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Step {
+    /// The last version before it
+    pub from: usize,
+    /// The first version after it; others between the two could not be told apart, or not measured
+    pub to: usize,
+    /// After / before
+    pub ratio: Estimate,
+    /// Whether usable versions lie between the two, and each moves too little to be seen
+    pub is_spread: bool,
+}
