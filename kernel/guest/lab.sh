@@ -134,7 +134,8 @@ watch_slab() {
 }
 
 # slabs_around COMMAND...: runs a command, with an observation of Slab before the first, at the peak and after it, of its time
-# (its own if it gives a metric `seconds`), and of what $metrics names. Slab is read when the guest has been idle for a second.
+# (its own if it gives a metric `seconds`), and of what $metrics names. Slab is read when the guest has been idle for a second;
+# slabinfo is sent after it, where the kernel has that.
 slabs_around() {
 	rm -f /tmp/slab_stop /tmp/slab_peak /tmp/metrics
 	sleep 1
@@ -159,6 +160,7 @@ slabs_around() {
 	if [ -z "$around_seconds" ]; then
 		around_seconds=$((around_took / 100)).$(printf %02d $((around_took % 100)))
 	fi
+	if cat /proc/slabinfo > /tmp/slabinfo 2> /dev/null; then send "slabinfo-$load" /tmp/slabinfo; fi
 	observe "\"slab_boot_kb\":$slab_boot_kb,\"slab_peak_kb\":$slab_peak_kb,\"slab_kb\":$slab_kb,\"seconds\":$around_seconds$around_chosen"
 }
 

@@ -39,6 +39,7 @@ mod request;
 mod run;
 mod samples;
 mod settings;
+mod slabs;
 mod sweep;
 
 pub use compare::{
@@ -58,4 +59,5 @@ pub use planning::{parameters_of, plan};
 pub use request::{Design, Engine, Metric, Nature, Request, Scale};
 pub use run::{Stage, begin, result_files, run};
 pub use samples::{CsvText, Pair};
+pub use slabs::CacheChange;
 pub use sweep::{Shard, ShardRun, Sweep};

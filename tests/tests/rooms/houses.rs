@@ -205,6 +205,7 @@ const LAB: House = House {
         &["parameter", "environment", "measured"],
         &["plan"],
         &["journal", "samples", "settings"],
+        &["slabs"],
         &["outcome"],
         &["differences"],
         &["compare"],

@@ -21,6 +21,7 @@ use crate::plan::{Cell, Plan};
 use crate::planning::plan;
 use crate::request::Metric;
 use crate::run::{Stage, carry_out};
+use crate::slabs::{self, CacheChange};
 
 /// The file that says what was asked for.
 const FILE: &str = "bisect.json";
@@ -117,6 +118,13 @@ impl<'a> Boots<'a> {
     /// Returns the values of each version.
     pub(crate) fn into_values(self) -> Vec<Vec<f64>> {
         self.values
+    }
+
+    /// Returns the caches in which two versions differ.
+    pub(crate) fn changes(&self, from: usize, to: usize) -> Result<Vec<CacheChange>> {
+        let (before, after) = (Outcome::read(&self.place(from))?, Outcome::read(&self.place(to))?);
+        let point = &self.plans[from].design.points[0];
+        Ok(slabs::changes(before.rows.iter(), after.rows.iter(), point))
     }
 
     fn place(&self, version: usize) -> PathBuf {

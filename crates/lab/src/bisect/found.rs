@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_stats::Estimate;
 
+use crate::slabs::CacheChange;
+
 /// What was found.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Bisection {
@@ -71,6 +73,8 @@ pub struct Step {
     pub to: usize,
     /// After / before
     pub ratio: Estimate,
+    /// The caches that hold more or less after it, the one with the largest difference first
+    pub caches: Vec<CacheChange>,
     /// Whether usable versions lie between the two, and each moves too little to be seen
     pub is_spread: bool,
 }

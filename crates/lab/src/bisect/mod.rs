@@ -55,7 +55,10 @@ impl Bisect {
             .map_err(Error::numbers("--alpha, --runs and --ignore"))?;
         let mut boots = Boots::open(self, folder, progress)?;
         let Metric { name, unit, .. } = boots.metric().clone();
-        let found = Search::new(&test, &mut boots).of(self.versions.len())?;
+        let mut found = Search::new(&test, &mut boots).of(self.versions.len())?;
+        for step in &mut found.steps {
+            step.caches = boots.changes(step.from, step.to)?;
+        }
         let values = boots.into_values();
         let versions = self.versions.iter().zip(values).enumerate();
         let versions = versions.map(|(at, (version, values))| VersionRuns {

@@ -100,7 +100,7 @@ impl<'a> Search<'a> {
     }
 
     fn step(&mut self, (from, to): (usize, usize), whole: &Compared, is_spread: bool) {
-        self.found.steps.push(Step { from, to, ratio: whole.ratio, is_spread });
+        self.found.steps.push(Step { from, to, ratio: whole.ratio, caches: Vec::new(), is_spread });
     }
 
     /// Returns the usable version that is nearest to the middle of two.
@@ -253,7 +253,7 @@ mod tests {
         let (mut spread, mut steps, mut untrue) = (0, 0, 0);
         for seed in 0..100 {
             let found = search(&mut Simulated::new((0..17).map(level).collect(), &[], seed));
-            for Step { from, to, ratio, is_spread } in found.steps {
+            for Step { from, to, ratio, is_spread, .. } in found.steps {
                 let (truth, interval) = (level(to) / level(from), ratio.interval);
                 steps += 1;
                 spread += usize::from(is_spread);

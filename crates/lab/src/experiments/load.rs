@@ -12,13 +12,16 @@
 use std::fs;
 
 use serde_json::Value;
+use slablab_report::{Item, Section};
 use slablab_vm::Spec;
 
 use crate::error::{Error, Result};
 use crate::experiment::{About, Experiment, Fixture, Setup};
 use crate::guest::{self, CPUS, Load as GuestLoad, Options, Recipe, Variant, by_cpus};
+use crate::outcome::Outcome;
 use crate::parameter::{Kind, Parameter};
 use crate::request::{Design, Engine, Metric, Nature, Request, Scale};
+use crate::slabs::{self, CacheChange};
 
 /// SLUB set for little memory: slabs of one page where objects fit. It keeps no empty slab, and for a CPU only the one
 /// from which it allocates.
@@ -86,6 +89,10 @@ const FIRST: Parameter = Parameter::new(
     "the metric that the answer begins with, in place of seconds for hackbench and slab_kb for others",
 );
 
+/// How the table of caches is made.
+const HOW: &str = "From slabinfo after the load, the median of the runs of each side. Objects explain what the load did, and the \
+    rest is how they lie in slabs. Caches that the kernel merged stand under one name.";
+
 /// The experiment.
 pub(crate) struct Load;
 
@@ -133,6 +140,30 @@ impl Experiment for Load {
         let design = Design::at_points(variants, points, rounds, 0);
         // A boot goes through all numbers of groups.
         Ok(Design { points_per_cell: recipe.loads.len(), ..design })
+    }
+
+    fn sections(&self, outcome: &Outcome) -> Vec<Section> {
+        let Design { variants, points, .. } = &outcome.plan.design;
+        let Some((baseline, candidates)) = variants.split_first() else { return Vec::new() };
+        let rows = |variant: &String| {
+            let variant = variant.clone();
+            outcome.rows.iter().filter(move |row| row.variant == variant)
+        };
+        let mut items = Vec::new();
+        for (candidate, point) in
+            candidates.iter().flat_map(|of| points.iter().map(move |p| (of, p)))
+        {
+            let changes = slabs::changes(rows(baseline), rows(candidate), point);
+            let title = format!("{candidate} against {baseline}, at {point}");
+            if let Some(sentence) = CacheChange::sentence(&changes) {
+                items.push(Item::Text(format!("{title}: {sentence}")));
+                items.push(Item::table(title, HOW, CacheChange::table(&changes)));
+            }
+        }
+        match items.is_empty() {
+            true => Vec::new(),
+            false => vec![Section::first("caches", "Which caches differ after the load", items)],
+        }
     }
 
     fn prepare(&self, setup: &mut Setup<'_>) -> Result<Box<dyn Fixture>> {

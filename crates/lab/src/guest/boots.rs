@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use slablab_stats::Rng;
-use slablab_vm::{Accel, Kernel, KernelBuilder, Machine};
+use slablab_vm::{Accel, Boot, Kernel, KernelBuilder, Machine};
 
 use super::options::Options;
 use super::recipe::Recipe;
@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::experiment::{Fixture, Observation, Setup};
 use crate::journal::Part;
 use crate::plan::Cell;
+use crate::slabs;
 
 /// Kernels that are built, and what to run in them.
 struct Boots {
@@ -86,7 +87,8 @@ impl Fixture for Boots {
         if parts.is_empty() {
             return Err(failed("the guest sent no row".to_owned()));
         }
-        let detail = self.detail(place);
+        let mut detail = self.detail(place);
+        detail[slabs::DETAIL] = self.slabs(cpus, &boot)?;
         let mut observation = Observation { detail, ..Observation::default() };
         match <[Part; 1]>::try_from(parts) {
             // The only point is that of the cell itself.
@@ -128,6 +130,21 @@ impl Boots {
         let values = self.recipe.metrics.iter().map(value);
         let values = values.collect::<std::result::Result<BTreeMap<_, _>, _>>()?;
         Ok(Part { point: (self.recipe.point)(load, cpus, row), values })
+    }
+
+    /// Reads what the caches held after each load, by point; null where the guest told nothing.
+    fn slabs(&self, cpus: u32, boot: &Boot) -> Result<Value> {
+        let mut by_point = BTreeMap::new();
+        for row in boot.rows_of("observation") {
+            let Ok(part) = self.part(cpus, row) else { continue };
+            let name = format!("slabinfo-{}", row["load"]);
+            let Some((_, path)) = boot.files.iter().find(|(file, _)| *file == name) else {
+                continue;
+            };
+            let text = fs::read_to_string(path).map_err(Error::io(path, "read slabinfo"))?;
+            by_point.insert(part.point, slabs::read(&text));
+        }
+        Ok(if by_point.is_empty() { Value::Null } else { json!(by_point) })
     }
 
     fn detail(&self, place: usize) -> Value {

@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use slablab_lab::Scale;
 use slablab_lab::bisect::{Bisect, Bisection, Compared, Decision, Step, VersionRuns};
+use slablab_lab::{CacheChange, Scale};
 use slablab_report::{Cell, Document, Fact, Group, Item, Plot, Section, Table, counted, field};
 use slablab_stats::{Estimate, excess, median};
 
@@ -107,7 +107,7 @@ impl BisectAnswer {
     }
 
     fn step(&self, step: &Step) -> String {
-        let Step { from, to, ratio, is_spread } = *step;
+        let Step { from, to, ratio, is_spread, .. } = *step;
         let (metric, change) = (&self.found.metric, change(ratio));
         let interval = ratio.interval;
         let interval = format!(
@@ -127,7 +127,20 @@ impl BisectAnswer {
             1 => String::new(),
             many => format!(", or one of the {} before it that were left out", many - 1),
         };
-        format!("{} moved it{between}: {metric} is {change} ({interval}).", self.name(to))
+        let caches = CacheChange::sentence(&step.caches);
+        let caches = caches.map_or_else(String::new, |caches| format!(" {caches}"));
+        format!("{} moved it{between}: {metric} is {change} ({interval}).{caches}", self.name(to))
+    }
+
+    /// Returns the caches that each step moved.
+    fn caches(&self) -> Vec<Item> {
+        let steps = self.found.steps.iter().filter(|step| !step.caches.is_empty());
+        let how = "From slabinfo after the load, the median of the boots of each side.";
+        let table = |step: &Step| {
+            let title = format!("{} against {}", self.name(step.to), self.name(step.from));
+            Item::table(title, how, CacheChange::table(&step.caches))
+        };
+        steps.map(table).collect()
     }
 
     /// Returns the versions that were booted or left out.
@@ -221,6 +234,7 @@ impl Answer for BisectAnswer {
             answers: self.sentences(),
             sections: vec![
                 Section::first("history", "", vec![Item::table("", "", self.history())]),
+                Section::first("caches", "Which caches moved", self.caches()),
                 Section::named("comparisons", "What was compared", vec![Item::table("", how, self.comparisons())]),
                 Section::page("plot", "Every boot", vec![self.plot().into()]),
                 Section::named("left-out", "Why versions were left out", self.reasons()),
