@@ -5,6 +5,7 @@ mod cache;
 mod child;
 mod embedded;
 mod key;
+mod memory_limit;
 mod printable;
 mod program;
 #[allow(unsafe_code, reason = "the unsafe floor, see its header")]
@@ -21,6 +22,7 @@ pub use cache::{CacheError, cache_folder, private_folder};
 pub use child::{Child, POLL_INTERVAL, bound, bound_family};
 pub use embedded::{remove_unpacked, unpacked, unpacked_in};
 pub use key::{Key, KeyHasher};
+pub use memory_limit::{memory_available_bytes, watch_memory};
 pub use printable::{is_obeyed, printable};
 pub use program::find_program;
 pub use raw::standard_output_was_closed;

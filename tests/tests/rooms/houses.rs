@@ -40,7 +40,7 @@ const HOST: House = House {
     name: "host",
     levels: &[
         &["raw", "key", "printable", "signals", "terminal", "whole_file", "workplace", "program"],
-        &["address_space", "shell"],
+        &["address_space", "memory_limit", "shell"],
         &["child", "temporary_folder", "cache"],
         &["embedded"],
     ],

@@ -8,6 +8,7 @@ use slablab_host::folder_of;
 use slablab_trace::{Described, Meta, TraceReader, write_tables};
 
 use super::groups::MomentArgs;
+use super::memory::MemoryArgs;
 use super::profiles::{self, ProfileArgs};
 use super::traces::args::DamagedArgs;
 use super::traces::inputs;
@@ -42,9 +43,12 @@ pub(crate) struct Args {
     damaged: DamagedArgs,
     #[command(flatten)]
     answer: AnswerArgs,
+    #[command(flatten)]
+    ram: MemoryArgs,
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    args.ram.keep();
     let mut written = Vec::new();
     if args.profiles.is_given() {
         written = profiles::write(&args.traces, &args.profiles, &args.moments)?;

@@ -10,6 +10,7 @@ use slablab_trace::{
 };
 
 use super::filter::FilterArgs;
+use super::memory::MemoryArgs;
 use super::outputs::check_replaced;
 use super::tables;
 use super::written::{Written, refuse_standard_output};
@@ -52,6 +53,8 @@ pub(crate) struct Args {
     addresses: AddressArgs,
     #[command(flatten)]
     filter: FilterArgs,
+    #[command(flatten)]
+    ram: MemoryArgs,
 }
 
 /// Whether the trace may be given away.
@@ -70,6 +73,7 @@ impl AddressArgs {
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    args.ram.keep();
     args.output.as_deref().map_or(Ok(()), refuse_standard_output)?;
     let path = args.output.clone().unwrap_or_else(|| default_output(&args.input));
     let beside = [("--slabinfo", &args.slabinfo), ("--kallsyms", &args.kallsyms)];

@@ -7,6 +7,7 @@ use anyhow::Result;
 
 use super::filter::FilterArgs;
 use super::import::{self, Opened};
+use super::memory::MemoryArgs;
 use super::question::check_outputs;
 use super::tables::{self, TableArgs};
 use super::traces;
@@ -31,9 +32,12 @@ pub(crate) struct Args {
     filter: FilterArgs,
     #[command(flatten)]
     answer: AnswerArgs,
+    #[command(flatten)]
+    ram: MemoryArgs,
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    args.ram.keep();
     let paths: Vec<&Path> = args.trace.iter().chain(&args.further).map(PathBuf::as_path).collect();
     check_outputs(&paths, args.answer.outputs())?;
     let [first, ..] = paths[..] else {

@@ -16,6 +16,7 @@ pub(crate) mod insmod;
 pub(crate) mod kernel;
 pub(crate) mod lab;
 pub(crate) mod leaks;
+mod memory;
 mod outputs;
 pub(crate) mod partition;
 pub(crate) mod patch;

@@ -7,6 +7,7 @@ use slablab_trace::{Btf, Meta, TraceReader, Vmlinux};
 
 use super::filter::FilterArgs;
 use super::import;
+use super::memory::MemoryArgs;
 use super::outputs::{check_folder, check_replaced};
 use super::traces::args::{FILTERS, ManyArgs, refuse};
 use super::traces::{Traces, inputs};
@@ -26,16 +27,20 @@ pub(crate) struct QuestionArgs {
     filter: FilterArgs,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
+    #[command(flatten)]
+    ram: MemoryArgs,
 }
 
 impl QuestionArgs {
     /// Opens the trace.
     pub(crate) fn open(&self) -> Result<TraceReader> {
+        self.ram.keep();
         import::open_with_lifetimes(&self.trace, &self.filter)
     }
 
     /// Opens the trace, and those that `many` names.
     pub(crate) fn open_with<'a>(&'a self, many: &'a ManyArgs) -> Result<Traces<'a>> {
+        self.ram.keep();
         Traces::open_with_lifetimes(&self.trace, many, &self.filter)
     }
 

@@ -18,6 +18,7 @@ use slablab_trace::{Format, Input, Kind, TraceReader};
 use super::filter::FilterArgs;
 use super::groups::GroupArgs;
 use super::import;
+use super::memory::MemoryArgs;
 use super::question::check_outputs;
 use super::traces::args::{ManyArgs, refuse};
 use super::traces::{Question, Traces};
@@ -58,6 +59,8 @@ pub(crate) struct Args {
     filter: FilterArgs,
     #[command(flatten)]
     answer: AnswerArgs,
+    #[command(flatten)]
+    ram: MemoryArgs,
 }
 
 /// Tools whose numbers we give.
@@ -105,6 +108,7 @@ impl SortKey {
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    args.ram.keep();
     if args.compat.is_some() && !args.filter.is_empty() {
         bail!(
             "--compat counts all of a perf.data: leave out --time, --cpu, --pid, --comm, --cache and --site"

@@ -9,6 +9,7 @@ use slablab_replay::{ReplayPlan, ReplaySum, Start};
 
 use super::allocators::{allocator, distinct};
 use super::filter::FilterArgs;
+use super::memory::MemoryArgs;
 use super::question::check_outputs;
 use super::size::parse_bytes;
 use super::traces::args::ManyArgs;
@@ -48,9 +49,12 @@ pub(crate) struct Args {
     filter: FilterArgs,
     #[command(flatten)]
     answer: AnswerArgs,
+    #[command(flatten)]
+    ram: MemoryArgs,
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    args.ram.keep();
     check_outputs(&args.many.all(&args.trace), args.answer.outputs())?;
     let traces = Traces::open_with_lifetimes(&args.trace, &args.many, &args.filter)?;
     let (usual, recorded) = usual(&traces.kernels());
