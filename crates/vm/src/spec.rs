@@ -6,6 +6,7 @@
 //! | `debian:6.12`, `debian:7.3/arm64-16k` | the newest stock image of that release in Debian's archive |
 //! | `build:6.12/slub_tiny` | built from Debian's source package of that release |
 //! | `build:6.12/slub+stats` | the same with flavours: further fragments of the configuration |
+//! | `build:6.12/slub+mine.patch` | the same with a patch, a file that ends in `.patch` or `.diff` |
 //! | a path | an image (bzImage), or a source folder or tarball, built with SLUB |
 
 use std::fs::{self, File};
@@ -17,6 +18,7 @@ use crate::data::Data;
 use crate::error::{Error, Result};
 use crate::source::Source;
 use crate::tools::Need;
+use crate::tree::patch_path;
 use slablab_linux::Release;
 
 /// A requested kernel.
@@ -54,6 +56,11 @@ pub enum Linux {
     At(PathBuf),
 }
 
+/// Returns whether a part of a name is the path of a patch.
+fn is_patch(part: &str) -> bool {
+    Path::new(part).extension().is_some_and(|end| end == "patch" || end == "diff")
+}
+
 impl Spec {
     /// Returns the plain kernel with this allocator.
     #[must_use]
@@ -74,7 +81,10 @@ impl Spec {
         // A path may have a plus in it.
         let split = name.split_once('+').filter(|_| !Path::new(name).exists());
         let (name, flavours) = split.unwrap_or((name, ""));
-        let flavours = flavours.split_terminator('+').map(str::to_owned).collect();
+        let parts = flavours.split_terminator('+');
+        let (patches, flavours): (Vec<&str>, Vec<&str>) = parts.partition(|part| is_patch(part));
+        let patches = patches.into_iter().map(patch_path).collect::<Result<_>>()?;
+        let flavours = flavours.into_iter().map(str::to_owned).collect();
         let wrong = |why: String| Error::Config { place: name.to_owned(), why };
         let release = |text: &str| {
             let release = Release::of(text).filter(|release| release.to_string() == text);
@@ -110,7 +120,7 @@ impl Spec {
                 }
             }
         };
-        Ok(Self { flavours, ..Self::of(origin) })
+        Ok(Self { flavours, patches, ..Self::of(origin) })
     }
 
     /// Returns the name: `slub`, `debian:7.3/armmp`, `build:6.12/slub_tiny+stats`, `slub+my-change` with `my-change.patch`.
@@ -239,6 +249,24 @@ mod tests {
             let error = Spec::named(&data, wrong).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
+    }
+
+    /// So that a kernel and the same kernel with a patch are two variants of one run.
+    #[test]
+    fn a_patch_is_a_part_of_a_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let patch = folder.path().join("mine.patch");
+        fs::write(&patch, "").unwrap();
+        let data = Data::of_the_sources();
+        let named = |end: &str| Spec::named(&data, &format!("slub+stats+{}{end}", patch.display()));
+        let spec = named("").unwrap();
+        assert_eq!(
+            (spec.name().as_str(), &spec.flavours[..]),
+            ("slub+stats+mine", &["stats".to_owned()][..])
+        );
+        assert_eq!(spec.patches, [fs::canonicalize(&patch).unwrap()]);
+        let missing = named(".diff").unwrap_err().to_string();
+        assert!(missing.contains("no such patch"), "{missing}");
     }
 
     #[test]

@@ -131,11 +131,9 @@ impl Options {
     /// If there is no such kernel, fragment or source, or fragments contradict each other.
     pub(crate) fn spec(&self, name: &str) -> Result<Spec> {
         let data = Data::find()?;
-        let mut spec = Spec {
-            own: self.config.clone(),
-            patches: self.patches.clone(),
-            ..Spec::named(&data, name)?
-        };
+        let mut spec = Spec { own: self.config.clone(), ..Spec::named(&data, name)? };
+        // What all kernels have comes first.
+        spec.patches.splice(..0, self.patches.iter().cloned());
         spec.flavours.extend(self.flavours.iter().cloned());
         spec.check(&data)?;
         Ok(spec)

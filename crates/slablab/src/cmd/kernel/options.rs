@@ -80,11 +80,9 @@ impl SpecArgs {
     /// Returns the kernel called `name`, if its fragments agree; this is checked before anything is
     /// installed or built.
     pub(crate) fn named(&self, data: &Data, name: &str) -> Result<Spec> {
-        let mut spec = Spec {
-            own: self.config.clone(),
-            patches: self.patches.clone(),
-            ..Spec::named(data, name)?
-        };
+        let mut spec = Spec { own: self.config.clone(), ..Spec::named(data, name)? };
+        // What all kernels have comes first.
+        spec.patches.splice(..0, self.patches.iter().cloned());
         spec.flavours.extend(self.flavours.iter().cloned());
         spec.check(data)?;
         Ok(spec)
