@@ -361,6 +361,36 @@ fn a_patch_that_does_not_apply_is_named_and_leaves_nothing() {
     assert_eq!(out.status.code(), Some(2));
 }
 
+/// What a patch leaves alone is not compiled again; a copy that was stopped in the middle is made anew.
+#[test]
+fn a_patched_kernel_begins_with_the_build_of_the_one_without() {
+    let linux = LittleLinux::new();
+    let patch =
+        "--- a/mm/slab_common.c\n+++ b/mm/slab_common.c\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";
+    fs::write(linux.dir.path().join("mine.patch"), patch).unwrap();
+    let compile = "test -e $O/object || echo whole > $O/object";
+    let built = |script: &str, further: &[&str]| {
+        let out = linux.build(script, further).output().unwrap();
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    };
+    built(compile, &[]);
+    let kernels = linux.dir.path().join("cache/slablab/kernels");
+    let failed = linux.build("exit 1", &["--patch", "mine.patch"]).output().unwrap();
+    assert_eq!(failed.status.code(), Some(2));
+    let partial = fs::read_dir(&kernels).unwrap().flatten().map(|entry| entry.path());
+    let partial =
+        partial.filter(|path| path.to_string_lossy().ends_with(".partial")).last().unwrap();
+    assert_eq!(fs::read_to_string(partial.join("object")).unwrap(), "whole\n");
+    // As a kill leaves it.
+    fs::write(partial.join("object"), "who").unwrap();
+    fs::write(partial.join("copying"), "").unwrap();
+    built("test \"$(cat $O/object)\" = whole", &["--patch", "mine.patch"]);
+    assert_eq!(linux.whole("kernels").len(), 2);
+    for kernel in linux.whole("kernels") {
+        assert!(!kernels.join(kernel).join("copying").exists());
+    }
+}
+
 #[test]
 fn a_build_that_fails_is_told_with_its_own_words_and_is_not_taken_for_whole() {
     let linux = LittleLinux::new();

@@ -36,6 +36,8 @@ use crate::tools::{self, Need};
 use crate::tree::{Tree, TreeCache};
 use slablab_linux::Release;
 
+/// This file is in a build folder while another build is copied into it.
+const COPYING: &str = "copying";
 /// Megabytes that a build takes (the base configuration: 190 MB; debugging doubles it).
 const BUILD_MIB: u64 = 600;
 
@@ -169,9 +171,39 @@ impl KernelBuilder {
         )));
         let folder = self.store.get_or_make("kernels", &key, &self.interrupt, |partial| {
             self.store.need_space(BUILD_MIB)?;
+            self.begin_with_unpatched(spec, partial, watch)?;
             self.make(spec, &tree, &config, &compiler, partial, watch)
         })?;
         Kernel::at(spec, key, folder, Some(tree.path))
+    }
+
+    /// Copies the build of the same kernel without further patches, if it is in the store: `make` compiles what the
+    /// patches change, since a tree with further patches has the other tree's files, with their times.
+    fn begin_with_unpatched(
+        &self,
+        spec: &Spec,
+        partial: &Path,
+        watch: &mut dyn FnMut(Step<'_>),
+    ) -> Result<()> {
+        let copying = partial.join(COPYING);
+        if copying.exists() {
+            // A copy that was stopped has parts of files, which `make` would take for whole ones.
+            fs::remove_dir_all(partial).map_err(Error::io("cannot remove", partial))?;
+            fs::create_dir(partial).map_err(Error::io("cannot make the folder", partial))?;
+        }
+        let is_begun = fs::read_dir(partial).is_ok_and(|mut files| files.next().is_some());
+        if spec.patches.is_empty() || is_begun {
+            return Ok(());
+        }
+        let unpatched = Spec { patches: Vec::new(), ..spec.clone() };
+        let Some(base) = self.find(&unpatched)? else { return Ok(()) };
+        watch(Step::Begin(&format!("copying the build of {}", unpatched.name())));
+        fs::write(&copying, "").map_err(Error::io("cannot write", &copying))?;
+        let mut copy = bound("cp");
+        copy.args(["-a", "--reflink=auto"]).arg(base.folder.join(".")).arg(partial);
+        run_logged("cp", &mut copy, &partial.with_extension("log"), &self.interrupt, || ())?;
+        Built::remove(partial)?;
+        fs::remove_file(&copying).map_err(Error::io("cannot remove", &copying))
     }
 
     /// Returns the kernel if it is in the store.

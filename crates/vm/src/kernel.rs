@@ -40,6 +40,20 @@ impl Built {
             .map_err(|e| Error::io("cannot read; remove its folder to build anew", &file)(e.into()))
     }
 
+    /// Removes it, and the number of builds, from a copy in which another kernel is built.
+    pub(crate) fn remove(folder: &Path) -> Result<()> {
+        for name in [Self::FILE, ".version"] {
+            let file = folder.join(name);
+            match fs::remove_file(&file) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::io("cannot remove", &file)(e));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Writes it.
     pub(crate) fn write(&self, folder: &Path) -> Result<()> {
         let file = folder.join(Self::FILE);
