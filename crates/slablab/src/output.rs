@@ -152,6 +152,7 @@ pub(crate) fn duration(ns: u64) -> String {
     match hours {
         48.0.. => format!("{:.1} days", hours / 24.0),
         2.0.. => format!("{hours:.1} hours"),
+        0.1.. => format!("{:.0} minutes", hours * 60.0),
         _ => short(ns as f64, "ns"),
     }
 }
