@@ -19,6 +19,7 @@ const MAP_DELETE: i32 = 3;
 const MAP_LOOKUP_BATCH: i32 = 24;
 const TYPE_HASH: u32 = 1;
 const TYPE_ARRAY: u32 = 2;
+const TYPE_PERCPU_ARRAY: u32 = 6;
 const FLAG_MMAPABLE: u32 = 1 << 10;
 const PAGE_BYTES: usize = 4096;
 
@@ -57,6 +58,15 @@ impl Map {
     ) -> Result<Self, Error> {
         let fd = create(name, TYPE_HASH, [key_bytes, value_bytes, entries_max], 0)?;
         Ok(Self { name, fd, key_bytes, value_bytes, entries_max })
+    }
+
+    /// Makes an array of one entry, which each CPU has for itself.
+    ///
+    /// # Errors
+    /// When the kernel refuses it: for lack of a right or of memory.
+    pub fn of_each_cpu(name: &'static str, value_bytes: usize) -> Result<Self, Error> {
+        let fd = create(name, TYPE_PERCPU_ARRAY, [4, value_bytes, 1], 0)?;
+        Ok(Self { name, fd, key_bytes: 4, value_bytes, entries_max: 1 })
     }
 
     /// Returns the entries that it has room for.

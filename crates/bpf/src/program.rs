@@ -2,18 +2,26 @@
 //!
 //! Linux counterpart: `kernel/bpf/syscall.c`, `verifier.c` and `kernel/trace/bpf_trace.c` @ 6.18.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use crate::error::Error;
 use crate::raw::{Attributes, call, call_for_fd};
 
 const PROG_LOAD: i32 = 5;
+const PROG_RUN: i32 = 10;
 const OBJ_GET_INFO_BY_FD: i32 = 15;
 const RAW_TRACEPOINT_OPEN: i32 = 17;
+const LINK_CREATE: i32 = 28;
+const ITERATOR_CREATE: i32 = 33;
 const TYPE_TRACING: u32 = 26;
+const TYPE_SYSCALL: u32 = 31;
 const ATTACH_RAW_TRACEPOINT: u32 = 23;
 const ATTACH_FUNCTION_ENTRY: u32 = 24;
+const ATTACH_ITERATOR: u32 = 28;
+/// The program may sleep, as each must that is run by a call.
+const FLAG_SLEEPABLE: u32 = 1 << 4;
 const INSTRUCTION_BYTES: usize = 8;
 
 /// Bytes of `struct bpf_prog_info` up to what is read, and where it is.
@@ -34,6 +42,10 @@ pub enum Kind {
     Tracepoint,
     /// The entry of a function (`fentry`)
     FunctionEntry,
+    /// Things that the kernel has a list of, one by one (`iter`); see [`Program::iterate`]
+    Iterator,
+    /// A call of ours (`syscall`); see [`Program::run`]
+    Call,
 }
 
 /// A program that the verifier took.
@@ -56,16 +68,19 @@ impl Program {
     /// # Errors
     /// When the kernel refuses it, with the verifier's log.
     pub fn load(kind: Kind, name: &str, type_id: u32, code: &[u8]) -> Result<Self, Error> {
-        let attach = match kind {
-            Kind::Tracepoint => ATTACH_RAW_TRACEPOINT,
-            Kind::FunctionEntry => ATTACH_FUNCTION_ENTRY,
+        let (kind, attach, flags) = match kind {
+            Kind::Tracepoint => (TYPE_TRACING, ATTACH_RAW_TRACEPOINT, 0),
+            Kind::FunctionEntry => (TYPE_TRACING, ATTACH_FUNCTION_ENTRY, 0),
+            Kind::Iterator => (TYPE_TRACING, ATTACH_ITERATOR, 0),
+            Kind::Call => (TYPE_SYSCALL, 0, FLAG_SLEEPABLE),
         };
         let load = |log: Option<&mut [u8]>| {
             let attributes = Attributes::new()
-                .u32(0, TYPE_TRACING)
+                .u32(0, kind)
                 .u32(4, (code.len() / INSTRUCTION_BYTES) as u32)
                 .input(8, code)
                 .input(16, LICENCE)
+                .u32(44, flags)
                 .name(48, "slablab")
                 .u32(68, attach)
                 .u32(108, type_id);
@@ -95,6 +110,33 @@ impl Program {
             Ok(link) => Ok(Attached { program: self, _link: link }),
             Err(source) => Err(Error::Attach { name: self.name, source }),
         }
+    }
+
+    /// Runs an iterator over all things that the kernel has now; returns what the program wrote.
+    ///
+    /// # Errors
+    /// When the kernel refuses it.
+    pub fn iterate(&self) -> Result<Vec<u8>, Error> {
+        let told = |source| Error::Attach { name: self.name.clone(), source };
+        let program = self.fd.as_raw_fd().cast_unsigned();
+        let mut attributes = Attributes::new().u32(0, program).u32(8, ATTACH_ITERATOR);
+        let link = call_for_fd(LINK_CREATE, &mut attributes).map_err(told)?;
+        let mut attributes = Attributes::new().u32(0, link.as_raw_fd().cast_unsigned());
+        let iterator = call_for_fd(ITERATOR_CREATE, &mut attributes).map_err(told)?;
+        let mut written = Vec::new();
+        File::from(iterator).read_to_end(&mut written).map_err(told)?;
+        Ok(written)
+    }
+
+    /// Runs a program that is for calls; returns what it returned.
+    ///
+    /// # Errors
+    /// When the kernel refuses it.
+    pub fn run(&self) -> Result<u32, Error> {
+        let mut attributes = Attributes::new().u32(0, self.fd.as_raw_fd().cast_unsigned());
+        let told = |source| Error::Attach { name: self.name.clone(), source };
+        call(PROG_RUN, &mut attributes).map_err(told)?;
+        Ok(attributes.read_u32(4))
     }
 }
 

@@ -27,6 +27,8 @@ pub mod kind {
     pub const UNION: u8 = 5;
     /// An enumeration
     pub const ENUM: u8 = 6;
+    /// A structure or union that is only declared
+    pub const FORWARD: u8 = 7;
     /// Another name of a type; `volatile`, `const` and `restrict` follow
     pub const TYPEDEF: u8 = 8;
     /// `restrict`
@@ -63,7 +65,7 @@ pub struct Type {
     pub kind: u8,
     /// Whether the offsets of members are in bits, with the width above them
     pub has_bit_fields: bool,
-    /// Bytes of a structure; the id of the type that others refer to
+    /// Bytes of a structure; the id of the type that others refer to, and of an array's elements
     pub size_or_type: u32,
     /// What a structure, a union, a prototype or an enumeration is made of
     pub parts: Vec<Part>,
@@ -176,6 +178,7 @@ impl Type {
             let offset = if each == 12 { words.u32(at + 8)? } else { 0 };
             Some(Part { name: words.u32(at)?, type_or_value: words.u32(at + 4)?, offset })
         };
+        let size_or_type = if kind == kind::ARRAY { words.u32(12)? } else { size_or_type };
         let has_parts = matches!(kind, kind::STRUCT | kind::UNION | kind::PROTOTYPE | kind::ENUM);
         let parts = (0..if has_parts { count } else { 0 }).map(part).collect::<Option<_>>()?;
         Some((Self { name, kind, has_bit_fields: info >> 31 != 0, size_or_type, parts }, end))

@@ -49,6 +49,8 @@ pub(super) mod class {
     pub(crate) const JUMP: u8 = 0x05;
     pub(crate) const JUMP32: u8 = 0x06;
     pub(crate) const ALU64: u8 = 0x07;
+    /// The bytes of a register in the order of big-endian machines
+    pub(crate) const TO_BIG_ENDIAN: u8 = 0xdc;
     /// The operand is a register.
     pub(crate) const REGISTER: u8 = 0x08;
     pub(crate) const CALL: u8 = 0x85;
@@ -122,7 +124,9 @@ pub(super) fn helper(name: &str) -> Option<i32> {
         "get_current_cgroup_id" => 80,
         "probe_read_kernel" => 113,
         "probe_read_kernel_str" => 115,
+        "seq_write" => 127,
         "get_current_task_btf" => 158,
+        "map_lookup_percpu_elem" => 195,
         _ => return None,
     })
 }

@@ -122,6 +122,16 @@ fn assignment<'a>(
                 let fd = maps.get(words.some()?).ok_or_else(|| format!("no such {kind}"))?;
                 return Ok(wide(target.number, source, i64::from(*fd)));
             }
+            "be64" => {
+                words.next();
+                let word = words.some()?;
+                let source = register(word).ok_or_else(|| unknown(word))?;
+                if source.number != target.number || source.is_half || target.is_half {
+                    return Err("be64 turns the register that it sets".to_owned());
+                }
+                let turn = Instruction::new(class::TO_BIG_ENDIAN, 64);
+                return Ok(Piece::Instruction(turn.registers(target.number, 0)));
+            }
             name @ ("atomic_fetch_add" | "atomic64_fetch_add") => {
                 words.next();
                 return Ok(Piece::Instruction(fetch(target, name, words, scope)?));
