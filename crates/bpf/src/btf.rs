@@ -65,12 +65,6 @@ impl Btf {
         bits.map(|bits| i64::from(bits / 8)).ok_or_else(missing)
     }
 
-    /// Returns whether the kernel has a structure of that name.
-    #[must_use]
-    pub fn has_structure(&self, structure: &str) -> bool {
-        !self.named(kind::STRUCT, structure).is_empty()
-    }
-
     /// Returns a value of an enumeration, whatever that is called.
     ///
     /// # Errors

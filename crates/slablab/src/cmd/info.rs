@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use slablab_census::Census;
 
 use super::filter::FilterArgs;
 use super::import::{self, Opened};
@@ -12,6 +13,7 @@ use super::question::check_outputs;
 use super::tables::{self, TableArgs};
 use super::traces;
 use super::traces::args::{DamagedArgs, FILTERS, refuse};
+use crate::answers::census::CensusAnswer;
 use crate::answers::info::InfoAnswer;
 use crate::cli::{AnswerArgs, OutputArgs};
 use crate::output::give;
@@ -19,13 +21,16 @@ use crate::output::give;
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// A trace, a recording that can be imported, or a text with tables of slab memory; - is standard input
-    #[arg(value_name = "FILE", required_unless_present = "paste")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["paste", "census"])]
     trace: Option<PathBuf>,
     /// Further traces, or folders and patterns of them: a row for each; or further moments of a table
     #[arg(value_name = "FILES")]
     further: Vec<PathBuf>,
     #[command(flatten)]
     tables: TableArgs,
+    /// Look at the running kernel: where the free objects of each cache lie, and how full its slabs are (root, BPF)
+    #[arg(long, conflicts_with_all = ["trace", "paste", "every"])]
+    census: bool,
     #[command(flatten)]
     damaged: DamagedArgs,
     #[command(flatten)]
@@ -40,6 +45,12 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     args.ram.keep();
     let paths: Vec<&Path> = args.trace.iter().chain(&args.further).map(PathBuf::as_path).collect();
     check_outputs(&paths, args.answer.outputs())?;
+    if args.census {
+        refuse_of_census(args)?;
+        let census = Census::take()?;
+        give(&CensusAnswer::now(census), output, &args.answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let [first, ..] = paths[..] else {
         give(&tables::of_paste(&args.tables)?, output, &args.answer)?;
         return Ok(ExitCode::SUCCESS);
@@ -62,4 +73,14 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     };
     give(&answer, output, &args.answer)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses what has no meaning for the running kernel.
+fn refuse_of_census(args: &Args) -> Result<()> {
+    if !args.filter.is_empty() {
+        bail!(
+            "{FILTERS} takes a part of a trace, and --census looks at the running kernel: leave one of them out"
+        );
+    }
+    Ok(())
 }

@@ -12,6 +12,7 @@ use clap_complete::Shell;
 
 use super::{doctor, insmod, kernel, lab, replay, written};
 use crate::answers::advise::AdviseAnswer;
+use crate::answers::census::CensusAnswer;
 use crate::answers::classes::ClassesAnswer;
 use crate::answers::export::ExportAnswer;
 use crate::answers::fit::FitAnswer;
@@ -69,6 +70,7 @@ fn schemas() -> Vec<Published> {
     let here = [
         Published::answer::<doctor::DoctorAnswer>(),
         Published::answer::<InfoAnswer>(),
+        Published::answer::<CensusAnswer>(),
         Published::answer::<StatAnswer>(),
         Published::answer::<GroupsAnswer>(),
         Published::answer::<AdviseAnswer>(),
