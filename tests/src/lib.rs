@@ -5,10 +5,13 @@
 
 pub mod module;
 pub mod shown;
+mod typed;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+
+pub use typed::typed_trace;
 
 /// Returns the root of the source tree.
 ///

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use slablab_tests::{root, shown, slablab};
+use slablab_tests::{root, shown, slablab, typed_trace};
 
 const LINES_MAX: usize = 40;
 const COLUMNS_MAX: usize = 80;
@@ -25,13 +25,15 @@ const OF_TRACES: [&str; 9] = [
 ];
 
 /// Other commands; `TMP` has snapshots.
-const OTHERS: [&str; 11] = [
+const OTHERS: [&str; 13] = [
     "info traces/boot.parquet traces/build.parquet traces/hackbench.parquet",
     "replay traces/boot.parquet traces/build.parquet",
     "advise traces/boot.parquet traces/build.parquet",
     "stat traces/boot.parquet traces/build.parquet",
     "patch traces/hackbench.parquet alloc_fdtable+0xd0",
     "lab compare --csv tests/data/hackbench-31-pairs.csv",
+    "partition TMP/typed/typed.parquet --by typed:64",
+    "partition TMP/typed/typed.parquet --by typed:2 --with sock",
     "info TMP/slabinfo",
     "info tests/data/slabinfo-mail.txt",
     "info TMP/allocinfo",
@@ -40,8 +42,12 @@ const OTHERS: [&str; 11] = [
 ];
 
 /// Commands for root, who may look at the kernel.
-const AS_ROOT: [&str; 3] =
-    ["top --once --seconds 1", "top --once --seconds 1 --by cache", "leaks --once --for 3s"];
+const AS_ROOT: [&str; 4] = [
+    "top --once --seconds 1",
+    "top --once --seconds 1 --by cache",
+    "leaks --once --for 3s",
+    "info --census",
+];
 
 const EXCEPTIONS: &str = "tests/first-screen-exceptions.txt";
 
@@ -49,6 +55,7 @@ const EXCEPTIONS: &str = "tests/first-screen-exceptions.txt";
 fn every_command_begins_with_a_sentence_and_fits_a_screen() {
     let folder = tempfile::tempdir().unwrap();
     snapshots(folder.path());
+    let _ = typed_trace(&folder.path().join("typed"));
     let traces = ["hackbench", "boot", "build"].map(|name| format!("traces/{name}.parquet"));
     let of_traces =
         OF_TRACES.iter().flat_map(|command| traces.iter().map(|t| command.replace("TRACE", t)));

@@ -5,7 +5,7 @@ use std::fs;
 
 use boon::{Compiler, Schemas};
 use serde_json::Value;
-use slablab_tests::{shown, slablab};
+use slablab_tests::{shown, slablab, typed_trace};
 
 /// Commands that anybody can run; `TMP` is a folder of their own.
 const COMMANDS: &[&str] = &[
@@ -26,6 +26,8 @@ const COMMANDS: &[&str] = &[
     "whatif traces/hackbench.parquet --dedicate alloc_fdtable+0xd0=bits",
     "whatif traces/boot.parquet --page-size 16K",
     "partition traces/boot.parquet --by random:4",
+    "partition TMP/typed/typed.parquet --by typed:4",
+    "partition TMP/typed/typed.parquet --by typed:4 --with sock",
     "whatif traces/boot.parquet traces/build.parquet --page-size 16K",
     "advise traces/hackbench.parquet",
     "advise traces/boot.parquet",
@@ -59,6 +61,7 @@ const AS_ROOT: &[&str] = &[
     "top --once",
     "top --once --by cache",
     "leaks --once --for 3s",
+    "info --census",
 ];
 
 /// Kinds that only a kernel in QEMU, or a kernel's own sources, have a command print; tests of their own look at these.
@@ -70,6 +73,7 @@ fn what_is_printed_as_json_is_as_its_schema_says() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().to_str().unwrap();
     fs::write(folder.path().join("slabinfo"), SLABINFO).unwrap();
+    let _ = typed_trace(&folder.path().join("typed"));
     assert!(slablab().args(["generate", place]).status().unwrap().success());
     let mut published = published(&folder.path().join("slablab/schemas"));
     let mut printed = BTreeSet::new();

@@ -1,5 +1,5 @@
 //! What Linux kernels are: releases, gfp flags, the names of kmalloc's caches, lines of slabinfo, which functions allocate
-//! for others, limits.
+//! for others, tokens of types, limits.
 //!
 //! # How it works
 //! Each fact stands in one file, with the releases for which it holds. The crate reads no file and no machine: callers bring
@@ -15,12 +15,14 @@ mod kmalloc;
 mod owner;
 mod release;
 mod slabinfo;
+mod token;
 
 pub use gfp::Gfp;
 pub use kmalloc::{KmallocCache, KmallocType, is_kmalloc_name, size_name};
 pub use owner::{Callers, Helpers, function_of};
 pub use release::{Release, Slub};
 pub use slabinfo::SlabInfo;
+pub use token::{alloc_token, clang_number, type_hash};
 
 /// The most CPUs that Linux can be built for (`NR_CPUS` on x86).
 pub const CPUS_MAX: u32 = 8192;

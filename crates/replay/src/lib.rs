@@ -76,3 +76,6 @@ pub use whatif::partition::{
     PartitionBy, PartitionCost, Partitioned, Range, Typed as TypedSites, partition_cost,
 };
 pub use whatif::sum::{TraceWhatIf, WhatIfSum};
+pub use whatif::typed::entry::{TokenPartition, TypeHeld, Untyped};
+pub use whatif::typed::level::{Leveled, Moved};
+pub use whatif::typed::{TypedPartitions, sole_sizes};

@@ -24,6 +24,8 @@ use gimli::{
 use object::read::ReadCache;
 use object::{Object, ObjectSection};
 
+use crate::canonical::{AllocatedType, Canonical};
+
 type Bytes<'data> = EndianSlice<'data, RunTimeEndian>;
 type Entry<'a, 'b, 'data> = gimli::DebuggingInformationEntry<'a, 'b, Bytes<'data>>;
 
@@ -76,7 +78,7 @@ impl<'data> Assigned<'data> {
     }
 
     /// Returns the type that the result of the call before `address` is assigned to; `code` is what follows the call.
-    pub(crate) fn type_at(&self, address: u64, code: &[u8]) -> Option<String> {
+    pub(crate) fn type_at(&self, address: u64, code: &[u8]) -> Option<AllocatedType> {
         let found = self.context.find_dwarf_and_unit(address - 1).skip_all_loads()?;
         let function = Function { dwarf: found.dwarf, unit: found.unit, address };
         let variables = function.variables().unwrap_or_default();
@@ -86,7 +88,7 @@ impl<'data> Assigned<'data> {
             let here = variables.iter().rev().filter(move |v| v.lies_in(register, at));
             here.map(|variable| variable.type_at)
         };
-        let named = |at| function.pointee(at).and_then(|pointee| function.name(pointee));
+        let named = |at| function.allocated(at);
         if let Some(name) = of(RESULT, address).find_map(named) {
             return Some(name);
         }
@@ -237,6 +239,17 @@ impl<'data> Function<'_, 'data> {
             }
         }
         None
+    }
+
+    /// Returns what a type of pointers points to, as tokens are made of it, too.
+    fn allocated(&self, at: UnitOffset) -> Option<AllocatedType> {
+        let name = self.name(self.pointee(at)?);
+        let target = self.type_of(&self.unit.entry(self.bare(at)?).ok()?)?;
+        let types = Canonical { dwarf: self.dwarf, unit: self.unit };
+        let canonical = types.name(target);
+        // A structure without a name may have one by `typedef`.
+        let name = name.or_else(|| canonical.clone())?;
+        Some(AllocatedType { name, canonical, has_pointers: types.has_pointers(target) })
     }
 
     /// Returns what a type of pointers points to.

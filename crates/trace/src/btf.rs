@@ -14,7 +14,9 @@ use std::path::Path;
 
 use object::read::ReadCache;
 use object::{Object, ObjectSection};
-use slablab_bpf::types::{Type, Types, kind};
+use slablab_bpf::types::{ALIASES_MAX, Part, Type, Types, kind};
+
+use crate::canonical::AllocatedType;
 
 /// The kernel's BTF.
 #[derive(Debug)]
@@ -109,6 +111,52 @@ impl Btf {
         found[..linked].sort_by_key(|one| (one.link.clone(), std::cmp::Reverse(shared(one))));
         found[linked..].sort_by_key(|one| std::cmp::Reverse(shared(one)));
         found
+    }
+
+    /// Returns the structure of `bytes` bytes that these functions most likely allocate: one that they return or take, or that a
+    /// member of these leads to. `None` where only the size speaks for one.
+    #[must_use]
+    pub fn likely(&self, functions: &[&str], bytes: u64) -> Option<AllocatedType> {
+        let candidates = self.candidates(functions, bytes);
+        let first = candidates.into_iter().next().filter(|one| one.link != Link::Size)?;
+        let is_it = |one: &Type| {
+            one.kind == kind::STRUCT
+                && u64::from(one.size_or_type) == bytes
+                && self.0.text(one.name) == first.name
+        };
+        let id = (1..).zip(&self.0).find_map(|(id, one)| is_it(one).then_some(id))?;
+        Some(AllocatedType {
+            name: format!("struct {}", first.name),
+            canonical: Some(first.name),
+            has_pointers: self.has_pointers(id, &mut BTreeSet::new()),
+        })
+    }
+
+    /// Returns whether a type contains a pointer; `None` where a part of it is only declared.
+    fn has_pointers(&self, mut id: u32, seen: &mut BTreeSet<u32>) -> Option<bool> {
+        for _ in 0..ALIASES_MAX {
+            let one = self.0.get(id)?;
+            match one.kind {
+                kind::POINTER => return Some(true),
+                // It is a number, but meant to be a pointer.
+                kind::TYPEDEF if self.0.text(one.name) == "uintptr_t" => return Some(true),
+                kind::TYPEDEF..=kind::RESTRICT | kind::TYPE_TAG | kind::ARRAY => {
+                    id = one.size_or_type;
+                }
+                kind::FORWARD => return None,
+                kind::STRUCT | kind::UNION if seen.insert(id) => {
+                    let of = |part: &Part| self.has_pointers(part.type_or_value, seen);
+                    let members: Vec<_> = one.parts.iter().map(of).collect();
+                    let is_open = members.contains(&None);
+                    return match members.contains(&Some(true)) {
+                        true => Some(true),
+                        false => (!is_open).then_some(false),
+                    };
+                }
+                _ => return Some(false),
+            }
+        }
+        None
     }
 
     /// Returns the prototypes of the functions of a name.
@@ -225,6 +273,10 @@ mod tests {
         let member = Link::Member("pipe_inode_info.bufs".to_owned());
         assert_eq!(names(40), [("pipe_buffer".to_owned(), member)]);
         assert_eq!(names(41), []);
+        let likely = |functions, bytes| btf.likely(functions, bytes).map(|one| one.has_pointers);
+        assert_eq!(likely(&["alloc_pipe_info"], 160), Some(Some(true)));
+        assert_eq!(likely(&["alloc_pipe_info"], 40), Some(Some(false)));
+        assert_eq!(likely(&["unrelated"], 160), None);
     }
 
     #[test]
@@ -251,7 +303,14 @@ mod tests {
         let files = btf.prototypes("dup_fd").next().expect("dup_fd is in every kernel");
         let returned = btf.structure(btf.pointee(files.size_or_type).unwrap()).unwrap();
         assert_eq!(btf.0.text(returned.name), "files_struct");
-        let found = btf.candidates(&["dup_fd"], u64::from(returned.size_or_type));
+        let bytes = u64::from(returned.size_or_type);
+        let found = btf.candidates(&["dup_fd"], bytes);
         assert_eq!(found[0], Candidate { name: "files_struct".into(), link: Link::Returned });
+        let likely = btf.likely(&["dup_fd"], bytes).unwrap();
+        assert_eq!(
+            (likely.name.as_str(), likely.has_pointers),
+            ("struct files_struct", Some(true))
+        );
+        assert_eq!(btf.likely(&["no_such_function"], bytes), None);
     }
 }

@@ -15,6 +15,7 @@
 mod assigned;
 mod btf;
 mod cache_name;
+mod canonical;
 mod cpu_list;
 mod error;
 mod event;
@@ -44,6 +45,7 @@ mod vmlinux;
 
 pub use btf::{Btf, Candidate, Link};
 pub use cache_name::is_cache_name;
+pub use canonical::AllocatedType;
 pub use cpu_list::cpu_nodes;
 pub use error::{At, Error};
 pub use event::{Batch, Columns, Event, Kind, NONE, RawEvent};

@@ -23,6 +23,7 @@ use object::read::ReadCache;
 use object::{Architecture, Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
 use crate::assigned::{Assigned, Sections};
+use crate::canonical::AllocatedType;
 use crate::{At, Error, Site};
 
 /// Every kernel has it, in `init/main.c`: where that file lies is where the source was built.
@@ -139,7 +140,7 @@ impl Vmlinux {
     /// # Errors
     ///
     /// If this is another kernel than the sites', or has no debug information of variables.
-    pub fn types(&self, sites: &[Site]) -> Result<Vec<Option<String>>, Error> {
+    pub fn types(&self, sites: &[Site]) -> Result<Vec<Option<AllocatedType>>, Error> {
         let calls = self.calls(sites)?;
         let sections = Sections::read(&self.path).filter(|_| self.is_x86_64);
         let Some(assigned) = sections.as_ref().and_then(Assigned::new) else {
@@ -307,7 +308,17 @@ mod tests {
              __attribute__((noinline)) struct sock *sock_open(int type)\n\
              { struct sock *sk = inner(); if (sk) sk->type = type; return sk; }\n\
              __attribute__((noinline)) int sock_fill(struct sock *sk)\n\
-             { sk->in.page = inner(); return sk->type; }\n",
+             { sk->in.page = inner(); return sk->type; }\n\
+             typedef struct { struct sock **all; } table_t;\n\
+             typedef unsigned long uintptr_t;\n\
+             struct cookie { int at[2]; uintptr_t of; };\n\
+             __attribute__((noinline)) table_t *table(int n) { table_t *t = inner(); t->all = 0; return t; }\n\
+             __attribute__((noinline)) const char **words(int n)\n\
+             { const char **w = inner(); w[n] = 0; return w; }\n\
+             __attribute__((noinline)) long unsigned *bits(int n)\n\
+             { long unsigned *b = inner(); b[n] = 0; return b; }\n\
+             __attribute__((noinline)) struct cookie *cookie(int n)\n\
+             { struct cookie *c = inner(); c->at[0] = n; return c; }\n",
         );
         let out = folder.join("vmlinux");
         let status = Command::new("cc")
@@ -359,8 +370,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let vmlinux = Vmlinux::open(&build(folder.path(), "-gdwarf-5")).unwrap();
         let of = |name: &str| vmlinux.types(&[site_in(&vmlinux, name)]).unwrap().remove(0);
-        assert_eq!(of("sock_open").as_deref(), Some("struct sock"));
-        assert_eq!(of("sock_fill").as_deref(), Some("struct page"));
+        for (function, name, canonical, has_pointers) in [
+            ("sock_open", "struct sock", "sock", true),
+            ("sock_fill", "struct page", "page", false),
+            ("table", "table_t", "table_t", true),
+            ("words", "char *", "const char *", true),
+            ("bits", "long unsigned int", "unsigned long", false),
+            ("cookie", "struct cookie", "cookie", true),
+        ] {
+            let found = of(function).expect(function);
+            assert_eq!((found.name.as_str(), found.has_pointers), (name, Some(has_pointers)));
+            assert_eq!(found.canonical.as_deref(), Some(canonical));
+        }
         assert_eq!(of("sock_alloc"), None);
         let vmlinux = Vmlinux::open(&build(folder.path(), "-g1")).unwrap();
         let error = vmlinux.types(&[site_in(&vmlinux, "sock_open")]).unwrap_err().to_string();

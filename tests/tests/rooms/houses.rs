@@ -56,7 +56,7 @@ const HOST: House = House {
 
 const LINUX: House = House {
     name: "linux",
-    levels: &[&["gfp", "kmalloc", "owner", "release", "slabinfo"]],
+    levels: &[&["gfp", "kmalloc", "owner", "release", "slabinfo", "token"]],
     left: &[],
 };
 
@@ -125,7 +125,7 @@ const TRACE: House = House {
     name: "trace",
     levels: &[
         &["error", "progress", "cache_name", "random", "recording_folder"],
-        &["event", "cpu_list", "symbols", "samples", "portion", "assigned", "stacks"],
+        &["event", "cpu_list", "symbols", "samples", "portion", "assigned", "canonical", "stacks"],
         &["meta", "input", "spool", "vmlinux", "btf"],
         &["slabs", "store", "tables", "kmalloc", "lacking"],
         &["source", "synth", "saved"],

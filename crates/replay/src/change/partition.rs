@@ -7,6 +7,8 @@
 //! `kmem_buckets_create` in `mm/slab_common.c` with `CONFIG_SLAB_BUCKETS` @ 6.11 and later, and its users in `mm/util.c`
 //! and `ipc/msgutil.c`.
 //!
+//! By type the copy is the type's token ([`slablab_linux::alloc_token`]), which callers bring.
+//!
 //! # Differences from Linux
 //! Where the compiler knows the size, Linux hashes the address to which the calling function
 //! returns. Events do not have that address; here the call site's own is hashed in every case. Over seeds both are
@@ -29,7 +31,7 @@ const BUCKETS: [(&str, &[&str]); 2] = [
 ];
 
 /// How kmalloc's objects are kept apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Partition {
     /// By a hash of the call site (`CONFIG_RANDOM_KMALLOC_CACHES`)
     Random {
@@ -40,24 +42,36 @@ pub enum Partition {
     },
     /// Objects whose size and content user space decides (`CONFIG_SLAB_BUCKETS`)
     Buckets,
+    /// By type (`CONFIG_KMALLOC_PARTITION_TYPED`)
+    Typed {
+        /// Copies of each class
+        copies: u32,
+        /// The copy of each call site of the trace
+        of_sites: Vec<u16>,
+    },
 }
 
 impl Partition {
     /// Returns how many copies of each class there are.
-    pub(crate) fn copies(self) -> u32 {
+    pub(crate) fn copies(&self) -> u32 {
         match self {
-            Self::Random { copies, .. } => copies,
+            Self::Random { copies, .. } | Self::Typed { copies, .. } => *copies,
             Self::Buckets => BUCKETS.len() as u32 + 1,
         }
     }
 
+    /// Returns whether the copies are never merged with other caches, as Linux has it.
+    pub(crate) fn is_never_merged(&self) -> bool {
+        matches!(self, Self::Random { .. } | Self::Typed { .. })
+    }
+
     /// Returns which copy serves which call site of a trace.
-    pub(crate) fn copy_of_site(self, meta: &Meta) -> CopyOfSite {
+    pub(crate) fn copy_of_site(&self, meta: &Meta) -> CopyOfSite {
         let copies = (1u64..).zip(&meta.sites).map(|(number, site)| match self {
             Self::Random { copies, seed } => {
                 // Where addresses were stripped, any other number of the site is equally random.
                 let address = if site.address == 0 { number } else { site.address };
-                hash_64(address ^ seed, copies.ilog2()) as u16
+                hash_64(address ^ *seed, copies.ilog2()) as u16
             }
             Self::Buckets => {
                 let name = function(&site.name);
@@ -65,9 +79,14 @@ impl Partition {
                 let set = BUCKETS.iter().position(|(_, functions)| functions.contains(&name));
                 set.map_or(0, |set| set as u16 + 1)
             }
+            Self::Typed { of_sites, .. } => of_sites.get(number as usize - 1).copied().unwrap_or(0),
         });
         let (prefixes, applies) = match self {
             Self::Random { .. } => (Vec::new(), CopiesApply::ToNormal),
+            Self::Typed { copies, .. } => {
+                let prefixes = (1..*copies).map(|copy| format!("kmalloc-part-{copy:02}-"));
+                (prefixes.collect(), CopiesApply::ToNormal)
+            }
             Self::Buckets => {
                 let prefixes = BUCKETS.iter().map(|(prefix, _)| (*prefix).to_owned());
                 (prefixes.collect(), CopiesApply::ToAll)

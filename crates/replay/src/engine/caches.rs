@@ -86,15 +86,15 @@ pub(crate) fn merged_size<B: Backend>(
 }
 
 /// Returns the class of kmalloc's with which the recorded kernel merged a cache. It is `None` where it did not, or
-/// where the changes keep them apart: random copies are never merged (`new_kmalloc_cache` in `mm/slab_common.c` @
+/// where the changes keep them apart: copies are never merged (`new_kmalloc_cache` in `mm/slab_common.c` @
 /// 6.12).
 pub(crate) fn merged_class<'a>(changes: &Changes, cache: &'a RecordedCache) -> Option<&'a str> {
     let class = cache.recorded_name();
     let known = KmallocCache::parse(class);
     is_kmalloc_name(class).then_some(())?;
-    let is_random = matches!(changes.partition, Some(Partition::Random { .. }));
+    let is_apart = changes.partition.as_ref().is_some_and(Partition::is_never_merged);
     let is_normal = known.is_some_and(|known| known.is_plain());
-    (!is_random || !is_normal).then_some(class)
+    (!is_apart || !is_normal).then_some(class)
 }
 
 /// Returns the machine's cache for the first allocation from a cache of the recorded kernel: the class of kmalloc's that it
@@ -243,7 +243,7 @@ pub(crate) fn kmalloc(meta: &Meta, changes: &Changes) -> KmallocConfig {
         config.copies = buckets;
         config.copy_of_site = None;
     }
-    if let Some(partition) = changes.partition {
+    if let Some(partition) = &changes.partition {
         config.copies = partition.copies();
         config.copy_of_site = Some(partition.copy_of_site(meta));
     }

@@ -4,3 +4,4 @@ pub(crate) mod compare;
 pub(crate) mod moment;
 pub(crate) mod partition;
 pub(crate) mod sum;
+pub(crate) mod typed;

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
-use slablab_trace::{Meta, SlabSnapshot, TraceReader};
+use slablab_trace::{AllocatedType, Meta, SlabSnapshot, TraceReader};
 
 use crate::change::changes::{Changes, Dedicated, Dedication};
 use crate::change::partition::Partition;
@@ -26,6 +26,7 @@ use crate::metrics::gauge::Level;
 use crate::metrics::requests::{Classes, Requests, survey};
 use crate::metrics::result::{Allocator, TraceFacts};
 use crate::plan::{ReplayPlan, Start};
+use crate::whatif::typed::{self, TypedPartitions, typed_partitions};
 
 /// Seeds that are tried where a kernel draws one.
 const SEEDS: u64 = 20;
@@ -47,6 +48,11 @@ pub enum PartitionBy {
     Site,
     /// The structure that is allocated; the call site where none is known
     Type,
+    /// The token that Clang gives to the type that is allocated
+    Typed {
+        /// Copies of each class
+        tokens: u32,
+    },
 }
 
 /// What a partition costs on a trace.
@@ -64,6 +70,9 @@ pub struct PartitionCost {
     /// Facts about types, where objects are kept apart by them
     #[serde(skip_serializing_if = "Option::is_none")]
     pub typed: Option<Typed>,
+    /// What each partition has, where they are chosen by the types' tokens
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub divided: Option<TypedPartitions>,
     /// As recorded
     pub recorded: Partitioned,
     /// With the partition, an entry for each seed
@@ -82,16 +91,21 @@ pub struct Typed {
 }
 
 impl Typed {
-    fn of(types: &[Option<String>], survey: &Requests) -> Self {
+    fn of(types: &[Option<AllocatedType>], survey: &Requests) -> Self {
         let sites = types.iter().zip(&survey.classes).filter(|(_, classes)| !classes.is_empty());
-        let named = sites.clone().filter_map(|(name, _)| name.as_ref().filter(|n| is_structure(n)));
-        let structures: BTreeSet<&String> = named.clone().collect();
+        let named = sites.clone().filter_map(|(one, _)| structure(one.as_ref()));
+        let structures: BTreeSet<&str> = named.clone().collect();
         Self {
             structures: structures.len() as u64,
             sites: named.count() as u64,
             sites_all: sites.count() as u64,
         }
     }
+}
+
+/// Returns the name of a type that is a structure or a union.
+fn structure(one: Option<&AllocatedType>) -> Option<&str> {
+    one.map(|one| one.name.as_str()).filter(|name| is_structure(name))
 }
 
 /// Returns whether a type's name is that of a structure or union, and not of a pointer to one. Other types (text,
@@ -181,7 +195,7 @@ pub fn partition_cost(
     kind: BackendKind,
     memory_bytes: u64,
     by: PartitionBy,
-    types: &[Option<String>],
+    types: &[Option<AllocatedType>],
     progress: &mut dyn FnMut(u64),
 ) -> Result<PartitionCost, Error> {
     if !kind.has_kmalloc_caches() {
@@ -193,20 +207,7 @@ pub fn partition_cost(
     }
     let classes = Classes::new(&caches::kmalloc(meta, &Changes::default()).classes);
     let survey = survey(reader, meta, &classes)?;
-    let changes: Vec<Changes> = match by {
-        PartitionBy::Random { copies } => (1..=SEEDS)
-            // The kernel draws 64 bits; these are equally good, and the same in every run.
-            .map(|i| Partition::Random { copies, seed: i.wrapping_mul(0x9e37_79b9_7f4a_7c15) })
-            .map(|partition| Changes { partition: Some(partition), ..Changes::default() })
-            .collect(),
-        PartitionBy::Buckets => {
-            vec![Changes { partition: Some(Partition::Buckets), ..Changes::default() }]
-        }
-        PartitionBy::Site => vec![apart(meta, &survey, &classes, |_| None)],
-        PartitionBy::Type => vec![apart(meta, &survey, &classes, |site| {
-            types.get(site)?.as_deref().filter(|name| is_structure(name))
-        })],
-    };
+    let changes = changes(by, meta, &survey, &classes, types);
     let made: BTreeSet<String> =
         changes[0].dedicated.iter().map(|dedicated| dedicated.name.clone()).collect();
     let plan = |changes: Changes| ReplayPlan {
@@ -233,7 +234,9 @@ pub fn partition_cost(
     let own = |allocator: &Allocator, partitioned: bool| {
         let caches_added = match by {
             _ if !partitioned => 0,
-            PartitionBy::Random { copies } => u64::from(copies - 1) * classes + kept_apart,
+            PartitionBy::Random { copies } | PartitionBy::Typed { tokens: copies } => {
+                u64::from(copies.saturating_sub(1)) * classes + kept_apart
+            }
             PartitionBy::Buckets => u64::from(Partition::Buckets.copies() - 1) * classes,
             PartitionBy::Site | PartitionBy::Type => {
                 let names = allocator.caches.iter().map(|cache| cache.cache.as_str());
@@ -249,6 +252,13 @@ pub fn partition_cost(
             failed: allocator.failed,
         }
     };
+    let divided = match by {
+        PartitionBy::Typed { tokens } => {
+            let allocator = &replays[1].allocators[0];
+            Some(typed_partitions(reader, types, tokens, allocator)?)
+        }
+        _ => None,
+    };
     let mut machines = replays.iter().flat_map(|replay| &replay.allocators);
     let recorded = machines.next().map(|allocator| own(allocator, false));
     let partitioned = machines.map(|allocator| own(allocator, true)).collect();
@@ -257,10 +267,39 @@ pub fn partition_cost(
         allocator: kind.name().to_owned(),
         by,
         structures_bytes_each,
+        divided,
         typed: (by == PartitionBy::Type).then(|| Typed::of(types, &survey)),
         recorded: recorded.expect("the first plan is the recorded one"),
         partitioned,
     })
+}
+
+/// Returns the changes that keep objects apart, those of each seed where there are any.
+fn changes(
+    by: PartitionBy,
+    meta: &Meta,
+    survey: &Requests,
+    classes: &Classes,
+    types: &[Option<AllocatedType>],
+) -> Vec<Changes> {
+    let partition = |one| Changes { partition: Some(one), ..Changes::default() };
+    match by {
+        PartitionBy::Random { copies } => (1..=SEEDS)
+            // The kernel draws 64 bits; these are equally good, and the same in every run.
+            .map(|i| Partition::Random { copies, seed: i.wrapping_mul(0x9e37_79b9_7f4a_7c15) })
+            .map(partition)
+            .collect(),
+        PartitionBy::Buckets => vec![partition(Partition::Buckets)],
+        PartitionBy::Site => vec![apart(meta, survey, classes, |_| None)],
+        PartitionBy::Type => {
+            vec![apart(meta, survey, classes, |site| structure(types.get(site)?.as_ref()))]
+        }
+        PartitionBy::Typed { tokens } => {
+            let copy = |one: &Option<AllocatedType>| typed::token(one.as_ref(), tokens);
+            let of_sites = types.iter().map(|one| copy(one).unwrap_or(0) as u16).collect();
+            vec![partition(Partition::Typed { copies: tokens, of_sites })]
+        }
+    }
 }
 
 /// The number of nodes that sysfs has for a cache of SLUB's: a folder and its files. 195 more caches in 6.12

@@ -38,4 +38,5 @@ pub(crate) mod stored;
 pub(crate) mod top;
 pub(crate) mod trace;
 pub(crate) mod tune;
+pub(crate) mod typed;
 pub(crate) mod whatif;

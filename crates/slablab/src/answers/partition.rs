@@ -45,7 +45,7 @@ impl Answer for PartitionAnswer {
     }
 }
 
-fn bytes(n: u64) -> String {
+pub(crate) fn bytes(n: u64) -> String {
     short(n as f64, "B")
 }
 
@@ -97,6 +97,10 @@ fn how(cost: &PartitionCost) -> String {
                 known.structures, known.sites, known.sites_all
             )
         }
+        PartitionBy::Typed { tokens } => format!(
+            "Kept apart: {tokens} copies of each kmalloc class, chosen by Clang's token of the type as with \
+             CONFIG_KMALLOC_PARTITION_TYPED."
+        ),
     }
 }
 
@@ -132,7 +136,7 @@ const ROWS: [PartitionRow; 7] = [
 ];
 
 /// Returns the bytes held at the peak with the structures of the added caches.
-fn all_bytes(of: &Partitioned) -> u64 {
+pub(crate) fn all_bytes(of: &Partitioned) -> u64 {
     of.held_bytes.peak + of.structures_bytes
 }
 

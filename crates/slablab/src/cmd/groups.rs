@@ -172,7 +172,8 @@ impl GroupArgs {
     ) -> Result<Labels<'a>> {
         let mut labels = Labels::new(meta, holdings, &self.moments.helper);
         if self.by.contains(&ByName::Type) {
-            labels = labels.types(self.of_vmlinux(path, meta, |v| v.types(&meta.sites))?);
+            let types = self.of_vmlinux(path, meta, |v| v.types(&meta.sites))?;
+            labels = labels.types(types.into_iter().map(|one| Some(one?.name)).collect());
         }
         if self.by.contains(&ByName::Directory) {
             let owners = labels.owners();

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use slablab_trace::{Btf, Meta, TraceReader, Vmlinux};
+use slablab_replay::{function, sole_sizes};
+use slablab_trace::{AllocatedType, Btf, Meta, Site, TraceReader, Vmlinux};
 
 use super::filter::FilterArgs;
 use super::import;
@@ -12,6 +13,7 @@ use super::outputs::{check_folder, check_replaced};
 use super::traces::args::{FILTERS, ManyArgs, refuse};
 use super::traces::{Traces, inputs};
 use crate::answers::sources::Sources;
+use crate::answers::typed::TypesFrom;
 use crate::cli::AnswerArgs;
 
 /// The options of a question.
@@ -105,23 +107,57 @@ impl QuestionArgs {
     }
 
     /// Returns the type that each call site of the trace allocates, by the vmlinux that is named or the first usable one of
-    /// the usual places.
-    pub(crate) fn allocated_types(&self, meta: &Meta) -> Result<Vec<Option<String>>> {
+    /// the usual places; `None` where there is none.
+    pub(crate) fn debug_types(&self, meta: &Meta) -> Result<Option<Vec<Option<AllocatedType>>>> {
         let of = |path: &Path| Vmlinux::open(path)?.types(&meta.sites);
         if let Some(path) = &self.vmlinux {
-            return Ok(of(path)?);
+            return Ok(Some(of(path)?));
         }
         let usual = Vmlinux::usual_places(&self.trace, &meta.kernel_release);
         let found = usual.iter().filter(|path| path.is_file());
-        found.map(|path| of(path)).find_map(Result::ok).with_context(|| {
+        Ok(found.map(|path| of(path)).find_map(Result::ok))
+    }
+
+    /// Returns the same, or says what is needed.
+    pub(crate) fn allocated_types(&self, meta: &Meta) -> Result<Vec<Option<AllocatedType>>> {
+        self.debug_types(meta)?.with_context(|| {
             format!(
                 "{}: --by type needs the debug information of {}, and none was found: name a vmlinux built with \
                  CONFIG_DEBUG_INFO_DWARF5=y by --vmlinux FILE, or ask for --by site",
                 self.file(),
-                if meta.kernel_release.is_empty() { "the recorded kernel" } else { &meta.kernel_release }
+                recorded_kernel(meta)
             )
         })
     }
+
+    /// Returns the types by debug information or, without any, those that the kernel's BTF makes likely: a structure that the
+    /// function returns or takes, of the one size that the call site asks for.
+    pub(crate) fn known_or_likely_types(
+        &self,
+        trace: &TraceReader,
+    ) -> Result<(TypesFrom, Vec<Option<AllocatedType>>)> {
+        let meta = trace.meta();
+        if let Some(types) = self.debug_types(meta)? {
+            return Ok((TypesFrom::DebugInformation, types));
+        }
+        let btf = self.types(meta).with_context(|| {
+            format!(
+                "{}: --by typed needs the types of {}, and neither its debug information nor its BTF was found: name its \
+                 vmlinux by --vmlinux FILE, or ask for --by random:16",
+                self.file(),
+                recorded_kernel(meta)
+            )
+        })?;
+        let sizes = self.with_trace_name(sole_sizes(trace))?;
+        let likely =
+            |(site, bytes): (&Site, Option<u64>)| btf.likely(&[function(&site.name)], bytes?);
+        Ok((TypesFrom::Btf, meta.sites.iter().zip(sizes).map(likely).collect()))
+    }
+}
+
+/// Names the recorded kernel.
+fn recorded_kernel(meta: &Meta) -> &str {
+    if meta.kernel_release.is_empty() { "the recorded kernel" } else { &meta.kernel_release }
 }
 
 /// Refuses to write a result over a trace that it comes from, one result over another, or into a folder that is not

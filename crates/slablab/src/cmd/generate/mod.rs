@@ -25,6 +25,7 @@ use crate::answers::patch::PatchAnswer;
 use crate::answers::stat::StatAnswer;
 use crate::answers::top::TopAnswer;
 use crate::answers::tune::TuneAnswer;
+use crate::answers::typed::TypedAnswer;
 use crate::answers::whatif::WhatIfAnswer;
 use crate::output::write_whole;
 use crate::schema::Published;
@@ -80,6 +81,7 @@ fn schemas() -> Vec<Published> {
         Published::answer::<PatchAnswer>(),
         Published::answer::<WhatIfAnswer>(),
         Published::answer::<PartitionAnswer>(),
+        Published::answer::<TypedAnswer>(),
         Published::answer::<HoldingAnswer>(),
         Published::answer::<ExportAnswer>(),
         Published::answer::<TopAnswer>(),
