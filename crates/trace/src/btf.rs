@@ -18,6 +18,9 @@ use slablab_bpf::types::{ALIASES_MAX, Part, Type, Types, kind};
 
 use crate::canonical::AllocatedType;
 
+/// Structures that are looked through for a pointer; damaged types may have any number in each other.
+const STRUCTURES_MAX: usize = 512;
+
 /// The kernel's BTF.
 #[derive(Debug)]
 pub struct Btf(Types);
@@ -144,6 +147,7 @@ impl Btf {
                     id = one.size_or_type;
                 }
                 kind::FORWARD => return None,
+                kind::STRUCT | kind::UNION if seen.len() > STRUCTURES_MAX => return None,
                 kind::STRUCT | kind::UNION if seen.insert(id) => {
                     let of = |part: &Part| self.has_pointers(part.type_or_value, seen);
                     let members: Vec<_> = one.parts.iter().map(of).collect();

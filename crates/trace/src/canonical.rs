@@ -22,6 +22,9 @@ type Entry<'a, 'b, 'data> = gimli::DebuggingInformationEntry<'a, 'b, Bytes<'data
 /// Longest chain of names and pointers that is followed.
 const DEEP_MAX: usize = 32;
 
+/// Structures that are looked through for a pointer; a file that is not a compiler's may have any number in each other.
+const STRUCTURES_MAX: usize = 512;
+
 /// What a call site allocates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllocatedType {
@@ -124,6 +127,9 @@ impl<'data> Canonical<'_, 'data> {
         }
         if !seen.structures.insert(structure.offset()) {
             return false;
+        }
+        if seen.structures.len() > STRUCTURES_MAX {
+            return seen.is_not_known();
         }
         let Ok(mut tree) = self.unit.entries_tree(Some(structure.offset())) else {
             return seen.is_not_known();
