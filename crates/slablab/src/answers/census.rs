@@ -67,6 +67,7 @@ impl Answer for CensusAnswer {
             ),
             notes: self.notes(),
             facts: vec![Fact::new("kernel", &self.kernel_release)],
+            ..Document::default()
         }
     }
 }

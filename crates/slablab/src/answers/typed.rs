@@ -124,6 +124,7 @@ impl Answer for TypedAnswer {
             source: source(file, &cost.trace, None),
             notes: sampled(&cost.trace).into_iter().chain(self.notes()).collect(),
             facts,
+            ..Document::default()
         }
     }
 }
