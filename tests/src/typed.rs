@@ -34,7 +34,7 @@ const SOURCES: [(&str, &str); 3] = [
     ),
 ];
 
-/// Functions that allocate, and how many objects of which size.
+/// Functions that allocate, with the size and the number of their objects.
 const ALLOCATES: [(&str, u32, u64); 7] = [
     ("sock_open", 10, 16),
     ("hold", 4, 32),

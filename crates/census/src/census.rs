@@ -1,8 +1,8 @@
 //! All caches at a moment.
 //!
 //! # How it works
-//! The kernel's iterator (6.13 and later), or its own list, tells where the caches are; their structures lead to those of CPUs and nodes, and these to slabs and
-//! sheaves. A slab on no list is full.
+//! The kernel's iterator (6.13 and later), or its own list, tells where the caches are; their structures lead to those of
+//! CPUs and nodes, and these to slabs and sheaves. A slab on no list is full.
 //!
 //! # Invariants
 //! A list may change while it is read. A slab that is another cache's by then, or a list that does not end where it should,

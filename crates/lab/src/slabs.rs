@@ -107,7 +107,10 @@ impl CacheChange {
             .collect();
         match (named.is_empty(), more.len()) {
             (true, _) => None,
-            (false, 0) => Some(format!("{} make up 90 % of what differs.", named.join(", "))),
+            (false, 0) => {
+                let make = if named.len() == 1 { "makes" } else { "make" };
+                Some(format!("{} {make} up 90 % of what differs.", named.join(", ")))
+            }
             (false, more) => {
                 Some(format!("{} and {more} more make up 90 % of what differs.", named.join(", ")))
             }

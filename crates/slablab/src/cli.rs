@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Common options")]
 pub(crate) struct OutputArgs {
-    /// Print as table (default), markdown, mail, json or csv
+    /// Print a table (default), markdown, mail, json or csv
     #[arg(long, global = true, value_enum, default_value_t = Format::Table, value_name = "FORMAT",
           hide_possible_values = true, hide_default_value = true, display_order = 1000)]
     pub(crate) format: Format,

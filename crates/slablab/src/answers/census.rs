@@ -52,7 +52,7 @@ impl Answer for CensusAnswer {
                    nodes. Objects in sheaves are free for the allocator, although their slabs count them as in use.";
         Document {
             title: "Where the free objects of slab caches lie".to_owned(),
-            question: "What do the slabs of this kernel hold that nobody has?".to_owned(),
+            question: "Where do the free objects of this kernel lie?".to_owned(),
             answers: vec![self.whole(), self.first_caches(), self.full(), self.cost()],
             sections: vec![
                 Section::first("caches", "", vec![places(census)]).with_method(how),

@@ -11,7 +11,7 @@ use crate::say::say;
 /// The option of commands whose memory grows with what they are given.
 #[derive(clap::Args, Debug, Clone, Default)]
 pub(crate) struct MemoryArgs {
-    /// Use at most this much memory [default: half of what is free]
+    /// Memory to use [default: half of what is free]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, display_order = 900)]
     ram: Option<u64>,
 }

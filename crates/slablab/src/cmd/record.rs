@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Keep the last events only, as many as the ring buffers hold: nothing is written before the end
     #[arg(long)]
     last: bool,
-    /// Stop when the machine has more than this in slabs (Slab: of /proc/meminfo), as at the end of --duration
+    /// Stop when all slabs take more than this (Slab: of /proc/meminfo)
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     until_slab: Option<u64>,
     /// Stop when slabs that the kernel does not give back take more than this (SUnreclaim:)
@@ -73,8 +73,7 @@ pub(crate) struct Args {
         hide_possible_values = true
     )]
     stacks: Option<Stacks>,
-    /// Do not set kprobes at the functions that allocate or free many objects in one call, which have no event: estimate
-    /// such frees, as --sample does
+    /// Set no kprobes at functions that allocate or free many objects in a call without events; estimate such frees
     #[arg(long)]
     no_probes: bool,
     #[command(flatten)]

@@ -129,7 +129,7 @@ fn by_type(
             partition,
             ..TypeHeld::default()
         };
-        // Two structures of one name, of which one has pointers, are two types.
+        // Two structures of one name are two types where only one has pointers.
         let (held, set) =
             all.entry((canonical, has_pointers)).or_insert_with(|| (fresh(), ClassSet::default()));
         held.sites += 1;
