@@ -79,7 +79,7 @@ pub(crate) struct Args {
     align: Option<u32>,
     #[command(flatten)]
     tunables: TunableArgs,
-    /// Replay under these allocators [default: the recorded one, or slub]
+    /// Allocators to replay under [default: as recorded]
     #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", value_parser = allocator(),
           hide_possible_values = true)]
     allocators: Vec<BackendKind>,

@@ -8,6 +8,10 @@ use anyhow::{Context, Result, bail};
 use slablab_host::{Access, WholeFile};
 use slablab_snapshot::{framed, thinned, whole_bytes};
 
+/// How often, and after which time, a lock is tried again.
+const LOCK_TRIES: u32 = 20;
+const LOCK_NAP: std::time::Duration = std::time::Duration::from_millis(25);
+
 pub(super) struct Store {
     path: PathBuf,
     file: File,
@@ -39,10 +43,14 @@ impl Store {
     fn locked(path: &Path) -> Result<File> {
         let file = OpenOptions::new().read(true).append(true).create(true).open(path);
         let file = file.with_context(|| format!("{}: cannot open", path.display()))?;
-        if file.try_lock().is_err() {
-            bail!("{}: another `slablab watch` writes it", path.display());
+        // A process that is being started has the files of the one that starts it for a moment.
+        for _ in 0..LOCK_TRIES {
+            if file.try_lock().is_ok() {
+                return Ok(file);
+            }
+            std::thread::sleep(LOCK_NAP);
         }
-        Ok(file)
+        bail!("{}: another `slablab watch` writes it", path.display())
     }
 
     /// Adds a moment, and makes older ones rarer where there is no room.
