@@ -1,7 +1,9 @@
 //! Embeds the headers of `include/` and the C runtime, so that the command works wherever it is
 //! installed: writes `embedded.rs`, an array of (path, text). Headers that only include another one
-//! are made from `include/forwards.txt`; the names of errors (`errors.rs`) from `asm/errno.h`.
+//! are made from `include/forwards.txt`, and those that bring others along (`brings/`) from
+//! `include/brings.txt`. The names of errors (`errors.rs`) are those of `asm/errno.h`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,10 +18,15 @@ fn main() {
     }
     // Each file's name, and an expression for its text.
     let mut embedded = Vec::new();
+    let mut brings = String::new();
     for (name, path) in files {
         let text = || fs::read_to_string(&path).expect("headers and tables are text");
         if name == "include/forwards.txt" {
             forwards(&text(), &mut embedded);
+            continue;
+        }
+        if name == "include/brings.txt" {
+            brings = text();
             continue;
         }
         if name == "include/asm/errno.h" {
@@ -29,6 +36,7 @@ fn main() {
         let text = format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/{name}\"))");
         embedded.push((name, text));
     }
+    bring(&brings, &mut embedded);
     embedded.sort();
     let mut text = String::from("pub(crate) const FILES: &[(&str, &str)] = &[\n");
     for (name, expression) in &embedded {
@@ -48,6 +56,68 @@ fn forwards(table: &str, embedded: &mut Vec<(String, String)>) {
             names.split_whitespace().map(|name| (format!("include/{name}"), format!("{text:?}"))),
         );
     }
+}
+
+/// The versions from which on `include/brings.txt` has its second and third set.
+const SETS: [&str; 3] = ["0", "0x060c00", "0x070000"];
+
+/// Makes a header in front of each of ours, which includes it and, if it is the first that a module includes, those that
+/// the kernel's header of the name brings. One in the middle of another brings nothing: that could be a circle.
+fn bring(table: &str, embedded: &mut Vec<(String, String)>) {
+    let graphs = graphs(table);
+    let headers: Vec<String> = embedded
+        .iter()
+        .filter_map(|(name, _)| name.strip_prefix("include/").map(str::to_owned))
+        .filter(|name| !name.starts_with("kapi/"))
+        .collect();
+    for header in headers {
+        let reached: Vec<_> = graphs.iter().map(|graph| reached(graph, &header)).collect();
+        let mut text = String::from("/* SPDX-License-Identifier: MIT OR Apache-2.0 */\n");
+        let next = format!("#include_next <{header}>\n");
+        text += &format!("#ifdef KAPI_BRINGS\n{next}#else\n#define KAPI_BRINGS\n{next}");
+        for (i, names) in reached.iter().enumerate() {
+            let until = SETS
+                .get(i + 1)
+                .map_or(String::new(), |until| format!(" && LINUX_VERSION_CODE < {until}"));
+            text += &format!("#if LINUX_VERSION_CODE >= {}{until}\n", SETS[i]);
+            names.iter().for_each(|name| text += &format!("#include <{name}>\n"));
+            text += "#endif\n";
+        }
+        text += "#undef KAPI_BRINGS\n#endif\n";
+        embedded.push((format!("brings/{header}"), format!("{text:?}")));
+    }
+}
+
+/// Headers, and those that each brings.
+type Graph<'t> = BTreeMap<&'t str, Vec<&'t str>>;
+
+/// Reads the table: lines `header: name name@13 ...`; digits behind a name are the sets that it is in.
+fn graphs(table: &str) -> [Graph<'_>; 3] {
+    let mut graphs = [Graph::new(), Graph::new(), Graph::new()];
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        let (header, names) = line.split_once(':').expect("the table's lines are `header: names`");
+        for name in names.split_whitespace() {
+            let (name, sets) = name.split_once('@').unwrap_or((name, "123"));
+            for (graph, set) in graphs.iter_mut().zip(["1", "2", "3"]) {
+                if sets.contains(set) {
+                    graph.entry(header).or_default().push(name);
+                }
+            }
+        }
+    }
+    graphs
+}
+
+/// Returns what a header brings, by whatever number of headers between.
+fn reached<'t>(graph: &Graph<'t>, header: &str) -> BTreeSet<&'t str> {
+    let mut found = BTreeSet::new();
+    let mut todo = graph.get(header).cloned().unwrap_or_default();
+    while let Some(name) = todo.pop() {
+        if name != header && found.insert(name) {
+            todo.extend(graph.get(name).into_iter().flatten());
+        }
+    }
+    found
 }
 
 /// Returns the array of names and numbers in the header's `enum { NAME = 1, NAME, ... };`.

@@ -51,7 +51,7 @@ struct device {
 	const struct class *class;
 	const struct attribute_group **groups;
 	void (*release)(struct device *dev);
-	struct list_head kapi_siblings;
+	struct list_head kapi_siblings, kapi_numbered;
 };
 #define kobj_to_dev(kobject) container_of(kobject, struct device, kobj)
 

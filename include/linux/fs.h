@@ -10,9 +10,11 @@
 #include <linux/kdev_t.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/poll.h>
 #include <linux/stat.h>
 #include <linux/types.h>
 #include <linux/fcntl.h>
+#include <linux/uidgid.h>
 
 struct file;
 struct inode;
@@ -20,7 +22,11 @@ struct dentry;
 struct cdev;
 struct module;
 struct vm_area_struct;
-struct poll_table_struct;
+struct iov_iter;
+struct iovec;
+struct kiocb;
+struct super_block;
+struct address_space;
 typedef int (*filldir_t)(void *, const char *, int, loff_t, u64, unsigned);
 
 struct qstr {
@@ -35,18 +41,29 @@ struct dentry {
 	unsigned char d_iname[40];
 };
 
+struct vfsmount;
 struct path {
+	struct vfsmount *mnt;
 	struct dentry *dentry;
+};
+
+struct address_space {
+	struct inode *host;
+	unsigned long nrpages;
+	void *private_data;
 };
 
 struct inode {
 	umode_t i_mode;
-	uid_t i_uid;
-	gid_t i_gid;
+	kuid_t i_uid;
+	kgid_t i_gid;
 	dev_t i_rdev;
 	loff_t i_size;
 	unsigned long i_ino;
 	const struct file_operations *i_fop;
+	struct super_block *i_sb;
+	struct address_space *i_mapping;
+	spinlock_t i_lock;
 	union {
 		struct cdev *i_cdev;
 	};
@@ -61,12 +78,28 @@ struct file {
 	unsigned int f_flags;
 	fmode_t f_mode;
 	loff_t f_pos;
+	const struct cred *f_cred;
+	struct address_space *f_mapping;
+	atomic_long_t f_count;
+	spinlock_t f_lock;
 	void *private_data;
+	/* The process that asked for signals, and how many it was sent. */
+	struct task_struct *kapi_owner;
+	unsigned long kapi_signals;
 };
 #define f_dentry f_path.dentry
 
 #define FMODE_READ ((fmode_t)0x1)
 #define FMODE_WRITE ((fmode_t)0x2)
+#define FMODE_LSEEK ((fmode_t)0x4)
+#define FMODE_PREAD ((fmode_t)0x8)
+#define FMODE_PWRITE ((fmode_t)0x10)
+#define FMODE_EXEC ((fmode_t)0x20)
+#define FMODE_STREAM ((fmode_t)0x200000)
+#define FMODE_CAN_READ ((fmode_t)0x20000)
+#define FMODE_CAN_WRITE ((fmode_t)0x40000)
+#define READ 0
+#define WRITE 1
 #define SEEK_SET 0
 #define SEEK_CUR 1
 #define SEEK_END 2
@@ -76,6 +109,11 @@ struct file_operations {
 	loff_t (*llseek)(struct file *, loff_t, int);
 	ssize_t (*read)(struct file *, char __user *, size_t, loff_t *);
 	ssize_t (*write)(struct file *, const char __user *, size_t, loff_t *);
+	ssize_t (*read_iter)(struct kiocb *, struct iov_iter *);
+	ssize_t (*write_iter)(struct kiocb *, struct iov_iter *);
+	/* Up to 4.0. */
+	ssize_t (*aio_read)(struct kiocb *, const struct iovec *, unsigned long, loff_t);
+	ssize_t (*aio_write)(struct kiocb *, const struct iovec *, unsigned long, loff_t);
 	__poll_t (*poll)(struct file *, struct poll_table_struct *);
 	int (*ioctl)(struct inode *, struct file *, unsigned int, unsigned long);
 	long (*unlocked_ioctl)(struct file *, unsigned int, unsigned long);
@@ -85,10 +123,56 @@ struct file_operations {
 	int (*flush)(struct file *, void *id);
 	int (*release)(struct inode *, struct file *);
 	int (*fsync)(struct file *, loff_t, loff_t, int datasync);
+	int (*fasync)(int, struct file *, int);
+	unsigned int fop_flags;
+	unsigned long (*get_unmapped_area)(struct file *, unsigned long, unsigned long, unsigned long, unsigned long);
+	long (*fallocate)(struct file *, int mode, loff_t offset, loff_t len);
 	int (*readdir)(struct file *, void *, filldir_t);
 };
 
+/* Of what a kiocb says: it is done with, or this is called. */
+struct kiocb {
+	struct file *ki_filp;
+	loff_t ki_pos;
+	void (*ki_complete)(struct kiocb *iocb, long result);
+	void *private;
+	int ki_flags;
+};
+#define IOCB_APPEND 0x2
+#define IOCB_DIRECT 0x4
+#define IOCB_NOWAIT 0x8
+static inline bool is_sync_kiocb(struct kiocb *iocb) { return iocb->ki_complete == NULL; }
+
+/* Who wants a signal when something comes. */
+struct fasync_struct {
+	struct fasync_struct *fa_next;
+	struct file *fa_file;
+	int fa_fd;
+};
+extern int fasync_helper(int fd, struct file *file, int on, struct fasync_struct **list);
+extern void kill_fasync(struct fasync_struct **list, int sig, int band);
+
+extern ssize_t generic_file_read_iter(struct kiocb *iocb, struct iov_iter *to);
+extern ssize_t generic_file_write_iter(struct kiocb *iocb, struct iov_iter *from);
+/* Opens what the module itself has: devices, and files under /proc and /sys. */
+extern struct file *filp_open(const char *name, int flags, umode_t mode);
+extern int filp_close(struct file *file, void *id);
+extern ssize_t kernel_read(struct file *file, void *buf, size_t count, loff_t *pos);
+extern ssize_t kernel_write(struct file *file, const void *buf, size_t count, loff_t *pos);
+
 static inline struct inode *file_inode(const struct file *file) { return file->f_inode; }
+static inline loff_t i_size_read(const struct inode *inode) { return inode->i_size; }
+static inline void i_size_write(struct inode *inode, loff_t size) { inode->i_size = size; }
+static inline struct inode *d_inode(const struct dentry *dentry) { return dentry->d_inode; }
+static inline struct dentry *file_dentry(const struct file *file) { return file->f_path.dentry; }
+static inline struct file *get_file(struct file *file)
+{
+	atomic_long_inc(&file->f_count);
+	return file;
+}
+#define fops_get(fops) (fops)
+#define fops_put(fops) ((void)(fops))
+#define replace_fops(file, fops) ((void)((file)->f_op = (fops)))
 #define iminor(inode) MINOR((inode)->i_rdev)
 #define imajor(inode) MAJOR((inode)->i_rdev)
 
@@ -98,9 +182,20 @@ extern int alloc_chrdev_region(dev_t *dev, unsigned int first, unsigned int coun
 extern int register_chrdev_region(dev_t first, unsigned int count, const char *name);
 extern void unregister_chrdev_region(dev_t first, unsigned int count);
 
+extern int __register_chrdev(unsigned int major, unsigned int first, unsigned int count, const char *name,
+			     const struct file_operations *fops);
+extern void __unregister_chrdev(unsigned int major, unsigned int first, unsigned int count, const char *name);
+
 extern loff_t no_llseek(struct file *file, loff_t offset, int whence);
 extern loff_t noop_llseek(struct file *file, loff_t offset, int whence);
 extern loff_t default_llseek(struct file *file, loff_t offset, int whence);
+extern loff_t fixed_size_llseek(struct file *file, loff_t offset, int whence, loff_t size);
+extern loff_t no_seek_end_llseek(struct file *file, loff_t offset, int whence);
+extern loff_t generic_file_llseek(struct file *file, loff_t offset, int whence);
+extern loff_t vfs_setpos(struct file *file, loff_t offset, loff_t limit);
+extern ssize_t memory_read_from_buffer(void *to, size_t count, loff_t *pos, const void *from, size_t available);
+extern int stream_open(struct inode *inode, struct file *file);
+extern long compat_ptr_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 extern int nonseekable_open(struct inode *inode, struct file *file);
 extern int simple_open(struct inode *inode, struct file *file);
 extern ssize_t simple_read_from_buffer(void __user *to, size_t count, loff_t *pos, const void *from, size_t available);

@@ -42,7 +42,6 @@ extern unsigned long alloc_pages_bulk_list(gfp_t gfp, unsigned long nr, struct l
 #include <linux/page_frag_cache.h>
 #endif
 
-#define might_alloc(gfp) ((void)(gfp))
 
 static inline bool gfpflags_allow_blocking(gfp_t gfp) { return !!(gfp & __GFP_DIRECT_RECLAIM); }
 

@@ -3,6 +3,8 @@
 #ifndef _LINUX_GFP_TYPES_H
 #define _LINUX_GFP_TYPES_H
 
+#include <linux/types.h>
+
 #define __GFP_DMA ((gfp_t)0x01u)
 #define __GFP_HIGHMEM ((gfp_t)0x02u)
 #define __GFP_DMA32 ((gfp_t)0x04u)
@@ -52,5 +54,9 @@
 #define GFP_TEMPORARY (GFP_KERNEL | __GFP_RECLAIMABLE)
 #define GFP_IOFS (__GFP_IO | __GFP_FS)
 #define GFP_BUFFER GFP_NOIO
+
+/* A call of @name may sleep if the flags let it; at check level 2 it is a finding where sleeping is forbidden. */
+extern void kapi_might_alloc(const char *name, gfp_t gfp);
+static inline void might_alloc(gfp_t gfp) { kapi_might_alloc("might_alloc", gfp); }
 
 #endif

@@ -24,6 +24,7 @@ struct hrtimer {
 	u64 kapi_expires_ns;
 	enum hrtimer_restart (*function)(struct hrtimer *timer);
 	volatile unsigned int kapi_pending;
+	unsigned long kapi_site;
 };
 
 extern void hrtimer_init(struct hrtimer *timer, clockid_t clock, enum hrtimer_mode mode);

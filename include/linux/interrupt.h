@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Tasklets. There are no interrupts in user space. */
+/* Interrupts, which a step of --do raises, and tasklets. */
 #ifndef _LINUX_INTERRUPT_H
 #define _LINUX_INTERRUPT_H
 
@@ -10,6 +10,36 @@
 #include <linux/preempt.h>
 #include <linux/atomic.h>
 
+enum irqreturn {
+	IRQ_NONE,
+	IRQ_HANDLED,
+	IRQ_WAKE_THREAD
+};
+typedef enum irqreturn irqreturn_t;
+typedef irqreturn_t (*irq_handler_t)(int irq, void *dev);
+static inline irqreturn_t IRQ_RETVAL(bool handled) { return handled ? IRQ_HANDLED : IRQ_NONE; }
+
+#define IRQF_TRIGGER_NONE 0x00000000
+#define IRQF_TRIGGER_RISING 0x00000001
+#define IRQF_TRIGGER_FALLING 0x00000002
+#define IRQF_TRIGGER_HIGH 0x00000004
+#define IRQF_TRIGGER_LOW 0x00000008
+#define IRQF_SHARED 0x00000080
+#define IRQF_ONESHOT 0x00002000
+#define IRQF_NO_SUSPEND 0x00004000
+/* How many numbers there are. */
+#define KAPI_IRQS 256
+
+extern int request_irq(unsigned int irq, irq_handler_t handler, unsigned long flags, const char *name, void *dev);
+extern int request_threaded_irq(unsigned int irq, irq_handler_t handler, irq_handler_t thread_fn, unsigned long flags,
+				const char *name, void *dev);
+/* Return: the name that it was requested with. */
+extern const void *free_irq(unsigned int irq, void *dev);
+extern void disable_irq(unsigned int irq);
+extern void disable_irq_nosync(unsigned int irq);
+extern void enable_irq(unsigned int irq);
+extern void synchronize_irq(unsigned int irq);
+
 /* A callback gets the tasklet when it was set up by tasklet_setup() (since 5.9), else .data. */
 struct tasklet_struct {
 	struct list_head entry;
@@ -18,6 +48,7 @@ struct tasklet_struct {
 	void *func;
 	unsigned long data;
 	unsigned int kapi_new;
+	unsigned long kapi_site;
 };
 
 #define __KAPI_TASKLET(fn, arg, is_new) { .func = (void *)(fn), .data = (arg), .kapi_new = is_new }

@@ -102,13 +102,16 @@ extern void __kfifo_skip(struct __kfifo *fifo, size_t prefix);
 #define kfifo_in_locked(fifo, from, n, lock) kfifo_in_spinlocked(fifo, from, n, lock)
 #define kfifo_out_locked(fifo, to, n, lock) kfifo_out_spinlocked(fifo, to, n, lock)
 
-/* Whole elements of @len bytes; @copied gets the bytes that went. Return: 0. */
+/* Whole elements of @len bytes; @copied gets the bytes that went. Return: 0 or -EFAULT. */
 #define kfifo_from_user(fifo, from, len, copied) ({ \
-	*(copied) = kfifo_in(fifo, (const void *)(from), (len) / kfifo_esize(fifo)) * \
-		    kfifo_esize(fifo); \
-	0; })
+	bool __kapi_good = access_ok((const void __user *)(from), len); \
+	*(copied) = __kapi_good ? kfifo_in(fifo, (const void *)(from), (len) / kfifo_esize(fifo)) * \
+				  kfifo_esize(fifo) : 0; \
+	__kapi_good ? 0 : -EFAULT; })
 #define kfifo_to_user(fifo, to, len, copied) ({ \
-	*(copied) = kfifo_out(fifo, (void *)(to), (len) / kfifo_esize(fifo)) * kfifo_esize(fifo); \
-	0; })
+	bool __kapi_good = access_ok((void __user *)(to), len); \
+	*(copied) = __kapi_good ? kfifo_out(fifo, (void *)(to), (len) / kfifo_esize(fifo)) * \
+				  kfifo_esize(fifo) : 0; \
+	__kapi_good ? 0 : -EFAULT; })
 
 #endif

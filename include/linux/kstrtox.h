@@ -3,6 +3,7 @@
 #ifndef _LINUX_KSTRTOX_H
 #define _LINUX_KSTRTOX_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 
 extern int kstrtoull(const char *s, unsigned int base, unsigned long long *res);
@@ -23,9 +24,33 @@ extern int kstrtos16(const char *s, unsigned int base, s16 *res);
 extern int kstrtoudec64(const char *s, unsigned int scale, u64 *res);
 extern int kstrtodec64(const char *s, unsigned int scale, s64 *res);
 extern int kstrtobool(const char *s, bool *res);
-extern int kstrtoul_from_user(const char *s, size_t count, unsigned int base, unsigned long *res);
-extern int kstrtouint_from_user(const char *s, size_t count, unsigned int base, unsigned int *res);
-extern int kstrtoint_from_user(const char *s, size_t count, unsigned int base, int *res);
+extern int kstrtoull_from_user(const char __user *s, size_t count, unsigned int base, unsigned long long *res);
+extern int kstrtoll_from_user(const char __user *s, size_t count, unsigned int base, long long *res);
+extern int kstrtoul_from_user(const char __user *s, size_t count, unsigned int base, unsigned long *res);
+extern int kstrtol_from_user(const char __user *s, size_t count, unsigned int base, long *res);
+extern int kstrtouint_from_user(const char __user *s, size_t count, unsigned int base, unsigned int *res);
+extern int kstrtoint_from_user(const char __user *s, size_t count, unsigned int base, int *res);
+extern int kstrtou16_from_user(const char __user *s, size_t count, unsigned int base, u16 *res);
+extern int kstrtos16_from_user(const char __user *s, size_t count, unsigned int base, s16 *res);
+extern int kstrtou8_from_user(const char __user *s, size_t count, unsigned int base, u8 *res);
+extern int kstrtos8_from_user(const char __user *s, size_t count, unsigned int base, s8 *res);
+extern int kstrtobool_from_user(const char __user *s, size_t count, bool *res);
+static inline int kstrtou64_from_user(const char __user *s, size_t count, unsigned int base, u64 *res)
+{
+	return kstrtoull_from_user(s, count, base, res);
+}
+static inline int kstrtos64_from_user(const char __user *s, size_t count, unsigned int base, s64 *res)
+{
+	return kstrtoll_from_user(s, count, base, res);
+}
+static inline int kstrtou32_from_user(const char __user *s, size_t count, unsigned int base, u32 *res)
+{
+	return kstrtouint_from_user(s, count, base, res);
+}
+static inline int kstrtos32_from_user(const char __user *s, size_t count, unsigned int base, s32 *res)
+{
+	return kstrtoint_from_user(s, count, base, res);
+}
 #define strict_strtoul(s, base, res) kstrtoul(s, base, res)
 #define strict_strtol(s, base, res) kstrtol(s, base, res)
 #define strtobool(s, res) kstrtobool(s, res)

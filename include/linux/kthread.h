@@ -10,6 +10,10 @@ extern struct task_struct *kthread_create_on_node(int (*threadfn)(void *data), v
 						  const char *namefmt, ...);
 extern int kthread_stop(struct task_struct *task);
 extern bool kthread_should_stop(void);
+extern bool kthread_should_park(void);
+extern void kthread_parkme(void);
+extern int kthread_park(struct task_struct *task);
+extern void kthread_unpark(struct task_struct *task);
 extern void kthread_bind(struct task_struct *task, unsigned int cpu);
 extern void *kthread_data(struct task_struct *task);
 extern int kernel_thread(int (*fn)(void *), void *arg, unsigned long flags);

@@ -13,6 +13,7 @@
 #include <linux/mmdebug.h>
 #include <linux/overflow.h>
 #include <linux/rcupdate.h>
+#include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -128,13 +129,114 @@ extern void *kvmalloc(size_t size, gfp_t gfp);
 extern void kvfree(const void *p);
 
 #define untagged_addr(addr) (addr)
+#define VM_NONE 0x00000000
 #define VM_READ 0x00000001
 #define VM_WRITE 0x00000002
 #define VM_EXEC 0x00000004
 #define VM_SHARED 0x00000008
+#define VM_MAYREAD 0x00000010
+#define VM_MAYWRITE 0x00000020
+#define VM_MAYEXEC 0x00000040
+#define VM_MAYSHARE 0x00000080
+#define VM_PFNMAP 0x00000400
+#define VM_LOCKED 0x00002000
 #define VM_IO 0x00004000
-#define VM_RESERVED 0x00080000
+#define VM_DONTCOPY 0x00020000
 #define VM_DONTEXPAND 0x00040000
+#define VM_RESERVED 0x00080000
 #define VM_DONTDUMP 0x04000000
+#define VM_MIXEDMAP 0x10000000
+
+#define VM_FAULT_OOM 0x0001
+#define VM_FAULT_SIGBUS 0x0002
+#define VM_FAULT_MAJOR 0x0004
+#define VM_FAULT_SIGSEGV 0x0040
+#define VM_FAULT_NOPAGE 0x0100
+#define VM_FAULT_LOCKED 0x0200
+#define VM_FAULT_RETRY 0x0400
+#define VM_FAULT_ERROR (VM_FAULT_OOM | VM_FAULT_SIGBUS | VM_FAULT_SIGSEGV)
+#define FAULT_FLAG_WRITE 0x01
+typedef unsigned int vm_fault_t;
+typedef unsigned long vm_flags_t;
+
+/* A part of a user's addresses, which shows pages of the module: a page for each, as it was put there. */
+struct vm_area_struct {
+	unsigned long vm_start, vm_end;
+	struct mm_struct *vm_mm;
+	pgprot_t vm_page_prot;
+	unsigned long vm_flags;
+	const struct vm_operations_struct *vm_ops;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+	void *vm_private_data;
+	struct kapi_mapped {
+		struct page *page;
+		bool counted;
+	} *kapi_pages;
+};
+
+struct vm_fault {
+	struct vm_area_struct *vma;
+	unsigned int flags;
+	pgoff_t pgoff;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(4, 10, 0)
+	unsigned long address;
+#else
+	void __user *virtual_address;
+#endif
+	struct page *page;
+	void *pmd;
+};
+
+struct vm_operations_struct {
+	void (*open)(struct vm_area_struct *vma);
+	void (*close)(struct vm_area_struct *vma);
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(4, 11, 0)
+	vm_fault_t (*fault)(struct vm_fault *vmf);
+	vm_fault_t (*page_mkwrite)(struct vm_fault *vmf);
+#else
+	int (*fault)(struct vm_area_struct *vma, struct vm_fault *vmf);
+	int (*page_mkwrite)(struct vm_area_struct *vma, struct vm_fault *vmf);
+#endif
+	int (*access)(struct vm_area_struct *vma, unsigned long addr, void *buf, int len, int write);
+	const char *(*name)(struct vm_area_struct *vma);
+};
+
+extern int remap_pfn_range(struct vm_area_struct *vma, unsigned long addr, unsigned long pfn, unsigned long size,
+			   pgprot_t prot);
+extern int vm_insert_page(struct vm_area_struct *vma, unsigned long addr, struct page *page);
+extern int vm_map_pages(struct vm_area_struct *vma, struct page **pages, unsigned long count);
+extern vm_fault_t vmf_insert_pfn(struct vm_area_struct *vma, unsigned long addr, unsigned long pfn);
+extern vm_fault_t vmf_insert_page(struct vm_area_struct *vma, unsigned long addr, struct page *page);
+extern int remap_vmalloc_range(struct vm_area_struct *vma, void *addr, unsigned long pgoff);
+extern int vm_iomap_memory(struct vm_area_struct *vma, phys_addr_t start, unsigned long len);
+#define io_remap_pfn_range(vma, addr, pfn, size, prot) remap_pfn_range(vma, addr, pfn, size, prot)
+
+static inline unsigned long vma_pages(const struct vm_area_struct *vma)
+{
+	return (vma->vm_end - vma->vm_start) >> PAGE_SHIFT;
+}
+static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags) { vma->vm_flags |= flags; }
+static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags) { vma->vm_flags &= ~flags; }
+static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
+{
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+}
+
+/* Memory of one kind: a mapping is as the machine's own. */
+static inline pgprot_t pgprot_noncached(pgprot_t prot) { return prot; }
+static inline pgprot_t pgprot_writecombine(pgprot_t prot) { return prot; }
+static inline pgprot_t pgprot_device(pgprot_t prot) { return prot; }
+static inline unsigned long pgprot_val(pgprot_t prot) { return prot.pgprot; }
+#define PAGE_SHARED __pgprot(0x067)
+
+/* The memory of a process: only insmod has some, of the size that the host's process has. */
+extern unsigned long get_mm_rss(struct mm_struct *mm);
+extern struct mm_struct *get_task_mm(struct task_struct *task);
+extern void mmput(struct mm_struct *mm);
+static inline void mmap_read_lock(struct mm_struct *mm) { down_read(&mm->mmap_lock); }
+static inline void mmap_read_unlock(struct mm_struct *mm) { up_read(&mm->mmap_lock); }
+static inline void mmap_write_lock(struct mm_struct *mm) { down_write(&mm->mmap_lock); }
+static inline void mmap_write_unlock(struct mm_struct *mm) { up_write(&mm->mmap_lock); }
 
 #endif

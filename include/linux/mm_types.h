@@ -4,6 +4,7 @@
 #define _LINUX_MM_TYPES_H
 
 #include <linux/list.h>
+#include <linux/rwsem.h>
 #include <linux/types.h>
 #include <linux/atomic.h>
 #include <asm/page.h>
@@ -39,6 +40,13 @@ struct mm_struct {
 	unsigned long start_code, end_code, start_data, end_data;
 	unsigned long start_brk, brk, start_stack;
 	int map_count;
+	unsigned long arg_start, arg_end, env_start, env_end;
+	unsigned long hiwater_rss, hiwater_vm, locked_vm, data_vm, stack_vm, exec_vm;
+	atomic_t mm_users, mm_count;
+	union {
+		struct rw_semaphore mmap_lock;
+		struct rw_semaphore mmap_sem;
+	};
 };
 
 #endif

@@ -17,6 +17,9 @@ extern int printk(const char *fmt, ...);
 extern int vprintk(const char *fmt, va_list args);
 extern int printk_ratelimit(void);
 extern void dump_stack(void);
+/* A function of the module and the place in it, as %pS has it. */
+extern int sprint_symbol(char *buffer, unsigned long address);
+extern int sprint_symbol_no_offset(char *buffer, unsigned long address);
 extern void print_hex_dump(const char *level, const char *prefix, int prefix_type, int rowsize,
 			   int groupsize, const void *buf, size_t len, bool ascii);
 extern int hex_dump_to_buffer(const void *buf, size_t len, int rowsize, int groupsize, char *line,

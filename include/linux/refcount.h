@@ -10,13 +10,54 @@ typedef struct refcount_struct {
 } refcount_t;
 
 #define REFCOUNT_INIT(n) { .refs = ATOMIC_INIT(n) }
-#define refcount_set(r, n) atomic_set(&(r)->refs, n)
-#define refcount_read(r) ((unsigned int)atomic_read(&(r)->refs))
-#define refcount_inc(r) atomic_inc(&(r)->refs)
-#define refcount_add(i, r) atomic_add(i, &(r)->refs)
-#define refcount_dec(r) atomic_dec(&(r)->refs)
-#define refcount_inc_not_zero(r) atomic_inc_not_zero(&(r)->refs)
-#define refcount_dec_and_test(r) atomic_dec_and_test(&(r)->refs)
-#define refcount_sub_and_test(i, r) atomic_sub_and_test(i, &(r)->refs)
+
+enum kapi_refcount_wrong {
+	KAPI_REFCOUNT_ADD_OVERFLOW,
+	KAPI_REFCOUNT_ADD_FROM_ZERO,
+	KAPI_REFCOUNT_UNDERFLOW,
+	KAPI_REFCOUNT_DEC_TO_ZERO
+};
+extern void kapi_refcount_wrong(refcount_t *r, enum kapi_refcount_wrong wrong);
+
+static inline void refcount_set(refcount_t *r, int n) { atomic_set(&r->refs, n); }
+static inline unsigned int refcount_read(const refcount_t *r) { return (unsigned int)atomic_read(&r->refs); }
+
+static inline void refcount_add(int i, refcount_t *r)
+{
+	int old = atomic_fetch_add(i, &r->refs);
+
+	if (old == 0)
+		kapi_refcount_wrong(r, KAPI_REFCOUNT_ADD_FROM_ZERO);
+	else if (old < 0 || old + i < 0)
+		kapi_refcount_wrong(r, KAPI_REFCOUNT_ADD_OVERFLOW);
+}
+static inline void refcount_inc(refcount_t *r) { refcount_add(1, r); }
+
+static inline bool refcount_add_not_zero(int i, refcount_t *r)
+{
+	return atomic_add_unless(&r->refs, i, 0);
+}
+static inline bool refcount_inc_not_zero(refcount_t *r) { return refcount_add_not_zero(1, r); }
+
+static inline bool refcount_sub_and_test(int i, refcount_t *r)
+{
+	int old = atomic_fetch_sub(i, &r->refs);
+
+	if (old == i)
+		return true;
+	if (old < i)
+		kapi_refcount_wrong(r, KAPI_REFCOUNT_UNDERFLOW);
+	return false;
+}
+static inline bool refcount_dec_and_test(refcount_t *r) { return refcount_sub_and_test(1, r); }
+
+static inline void refcount_dec(refcount_t *r)
+{
+	if (atomic_fetch_sub(1, &r->refs) <= 1)
+		kapi_refcount_wrong(r, KAPI_REFCOUNT_DEC_TO_ZERO);
+}
+
+static inline bool refcount_dec_if_one(refcount_t *r) { return atomic_cmpxchg(&r->refs, 1, 0) == 1; }
+static inline bool refcount_dec_not_one(refcount_t *r) { return atomic_add_unless(&r->refs, -1, 1); }
 
 #endif

@@ -14,6 +14,7 @@
 #include <linux/mm_types.h>
 #include <linux/errno.h>
 #include <linux/limits.h>
+#include <linux/uidgid.h>
 #include <linux/version.h>
 #include <asm/current.h>
 #include <asm/processor.h>
@@ -51,12 +52,19 @@ struct sched_param {
 };
 
 struct cred {
-	struct {
-		uid_t val;
-	} uid, euid, suid, fsuid;
-	struct {
-		gid_t val;
-	} gid, egid;
+	kuid_t uid, euid, suid, fsuid;
+	kgid_t gid, egid, sgid, fsgid;
+};
+
+struct pid {
+	int nr;
+};
+
+/* What the threads of a process share: there is one, without a terminal. */
+struct tty_struct;
+struct signal_struct {
+	int nr_threads;
+	struct tty_struct *tty;
 };
 
 /* Before 5.14 the field is called state. */
@@ -79,6 +87,9 @@ struct task_struct {
 	char comm[TASK_COMM_LEN];
 	u64 start_time, utime, stime;
 	unsigned long nvcsw, nivcsw;
+	unsigned long min_flt, maj_flt;
+	struct signal_struct *signal;
+	spinlock_t alloc_lock;
 	void *journal_info;
 	struct kunit *kunit_test;
 	/* The host's part: see kthread.h */
@@ -86,7 +97,13 @@ struct task_struct {
 	void *kapi_data;
 	int kapi_cpu;
 	volatile unsigned int kapi_flags;
+	/* A bit for each signal that came, and for each that a kernel thread wants to see. */
+	volatile u64 kapi_pending;
+	u64 kapi_allowed;
+	unsigned long kapi_segment;
+	struct pid kapi_pid;
 	volatile unsigned int kapi_done;
+	volatile unsigned int kapi_parked;
 	int kapi_result;
 };
 
@@ -102,7 +119,6 @@ extern void io_schedule(void);
 extern void yield(void);
 extern int wake_up_process(struct task_struct *task);
 extern int wake_up_state(struct task_struct *task, unsigned int state);
-extern int send_sig(int sig, struct task_struct *task, int priv);
 extern struct task_struct *find_task_by_pid(pid_t pid);
 extern unsigned long long sched_clock(void);
 extern void kapi_cond_resched(const char *file, int line);
@@ -131,10 +147,18 @@ static inline void kapi_memalloc_restore(unsigned int flag, unsigned int old)
 	0; })
 #define cond_resched_lock(lock) 0
 #define need_resched() 0
-#define signal_pending(task) ((void)(task), 0)
-#define fatal_signal_pending(task) ((void)(task), 0)
-#define signal_pending_state(state, task) ((void)(task), 0)
-#define flush_signals(task) ((void)(task))
+/* Signals come to the processes that use a module's files, and to threads that allow them: see signal.h. */
+static inline int signal_pending(struct task_struct *task) { return READ_ONCE(task->kapi_pending) != 0; }
+static inline int fatal_signal_pending(struct task_struct *task)
+{
+	return (READ_ONCE(task->kapi_pending) >> (9 - 1) & 1) != 0;
+}
+static inline int signal_pending_state(unsigned int state, struct task_struct *task)
+{
+	if (state & TASK_INTERRUPTIBLE)
+		return signal_pending(task);
+	return state & TASK_WAKEKILL ? fatal_signal_pending(task) : 0;
+}
 #define local_clock() sched_clock()
 
 #define set_current_state(value) __atomic_store_n(&current->__state, (unsigned int)(value), __ATOMIC_SEQ_CST)
@@ -152,12 +176,19 @@ static inline void kapi_memalloc_restore(unsigned int flag, unsigned int old)
 #define task_nice(task) ((task)->static_prio - DEFAULT_PRIO)
 #define task_ppid_nr(task) ((task)->real_parent->pid)
 #define task_uid(task) ((task)->cred->uid)
+#define task_lock(task) spin_lock(&(task)->alloc_lock)
+#define task_unlock(task) spin_unlock(&(task)->alloc_lock)
 #define get_task_comm(buf, task) strncpy(buf, (task)->comm, sizeof(buf))
 #define next_task(task) list_entry((task)->tasks.next, struct task_struct, tasks)
 #define for_each_process(task) for (task = &init_task; (task = next_task(task)) != &init_task;)
 #define for_each_process_thread(process, thread) \
 	for_each_process(process) \
 		for (thread = process; thread; thread = NULL)
+/* A process has one thread here. */
+#define for_each_thread(process, thread) for (thread = process; thread; thread = NULL)
+#define do_each_thread(process, thread) for_each_process(process) do { thread = process; do
+#define while_each_thread(process, thread) while ((thread = NULL) != NULL); } while (0)
+static inline int get_nr_threads(struct task_struct *task) { return task->signal->nr_threads; }
 #define set_user_nice(task, nice) ((void)(task), (void)(nice))
 #define sched_setscheduler(task, policy, param) ((void)(task), (void)(param), 0)
 #define sched_set_fifo(task) ((void)(task))

@@ -166,19 +166,25 @@ extern struct kmem_cache *__kmem_cache_create_args(const char *name, unsigned in
  * is what it is called with, or between 2.6.24 and 2.6.26 (cache, object).
  * Since 6.12 also kmem_cache_create(name, size, args, flags), where NULL is for none.
  */
+#ifdef KAPI_RUNTIME
+#define __kapi_cache_new(...) kapi_cache_create(__VA_ARGS__)
+#else
+#define __kapi_cache_new(...) \
+	(kapi_might_alloc("kmem_cache_create", GFP_KERNEL), kapi_cache_create(__VA_ARGS__))
+#endif
 #define kmem_cache_create(...) KAPI_BY_COUNT(__kapi_cache_create_, __VA_ARGS__)
 #define __kapi_cache_create_4(name, size, args, flags) __kmem_cache_create_args(name, size, args, flags)
 #define __kapi_cache_create_5(name, size, align, flags, ctor) \
-	kapi_cache_create(name, size, align, flags, (void *)(ctor), 0, -1, 0)
+	__kapi_cache_new(name, size, align, flags, (void *)(ctor), 0, -1, 0)
 #define __kapi_cache_create_6(name, size, align, flags, ctor, dtor) \
-	kapi_cache_create(name, size, align, flags, (void *)(ctor), 0, -1, 0)
+	__kapi_cache_new(name, size, align, flags, (void *)(ctor), 0, -1, 0)
 #define kmem_cache_create_usercopy(name, size, align, flags, offset, bytes, ctor) \
-	kapi_cache_create(name, size, align, flags, (void *)(ctor), bytes, -1, 0)
+	__kapi_cache_new(name, size, align, flags, (void *)(ctor), bytes, -1, 0)
 
 #define KMEM_CACHE(type, flags) \
-	kapi_cache_create(#type, sizeof(struct type), __alignof__(struct type), flags, NULL, 0, -1, 0)
+	__kapi_cache_new(#type, sizeof(struct type), __alignof__(struct type), flags, NULL, 0, -1, 0)
 #define KMEM_CACHE_USERCOPY(type, flags, field) \
-	kapi_cache_create(#type, sizeof(struct type), __alignof__(struct type), flags, NULL, \
+	__kapi_cache_new(#type, sizeof(struct type), __alignof__(struct type), flags, NULL, \
 			  sizeof(((struct type *)0)->field), -1, 0)
 
 /*

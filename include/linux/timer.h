@@ -17,6 +17,7 @@ struct timer_list {
 	unsigned long data;
 	unsigned int kapi_new;
 	volatile unsigned int kapi_pending;
+	unsigned long kapi_site;
 };
 
 #define TIMER_DEFERRABLE 0x00080000

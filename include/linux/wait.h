@@ -81,34 +81,61 @@ static inline void init_waitqueue_entry(struct wait_queue_entry *entry, struct t
 #define wake_up_sync(queue) wake_up(queue)
 
 /*
- * What is left of the time when the condition holds, at least 1; 0 when it does not in time. Once the
- * condition held it is not evaluated again: it may take what it waits for.
+ * What is left of the time when the condition holds, at least 1; 0 when it does not in time, -ERESTARTSYS when a signal
+ * came first that ends such a sleep. Once the condition held it is not evaluated again: it may take what it waits for.
  */
-#define __kapi_wait(queue, condition, state, timeout) ({ \
+#define __kapi_wait(queue, condition, state, exclusive, timeout, sleep) ({ \
 	long __kapi_left = (timeout); \
-	bool __kapi_holds; \
+	bool __kapi_holds, __kapi_signal = false; \
 	might_sleep(); \
 	__kapi_holds = !!(condition); \
 	if (!__kapi_holds) { \
 		DEFINE_WAIT(__kapi_wait); \
 		for (;;) { \
-			prepare_to_wait(&(queue), &__kapi_wait, state); \
+			if (exclusive) \
+				prepare_to_wait_exclusive(&(queue), &__kapi_wait, state); \
+			else \
+				prepare_to_wait(&(queue), &__kapi_wait, state); \
 			__kapi_holds = !!(condition); \
 			if (__kapi_holds || !__kapi_left) \
 				break; \
-			__kapi_left = schedule_timeout(__kapi_left); \
+			__kapi_signal = signal_pending_state(state, current); \
+			if (__kapi_signal) \
+				break; \
+			sleep; \
 		} \
 		finish_wait(&(queue), &__kapi_wait); \
 	} \
-	__kapi_holds ? (__kapi_left ?: 1) : 0; })
-#define wait_event(queue, condition) ((void)__kapi_wait(queue, condition, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT))
+	__kapi_holds ? (__kapi_left ?: 1) : __kapi_signal ? -ERESTARTSYS : 0; })
+#define __kapi_wait_time(queue, condition, state, timeout) \
+	__kapi_wait(queue, condition, state, 0, timeout, __kapi_left = schedule_timeout(__kapi_left))
+#define __kapi_wait_ever(queue, condition, state, exclusive, sleep) ({ \
+	long __kapi_result = __kapi_wait(queue, condition, state, exclusive, 1, sleep); \
+	__kapi_result < 0 ? (int)__kapi_result : 0; })
+
+#define wait_event(queue, condition) ((void)__kapi_wait_ever(queue, condition, TASK_UNINTERRUPTIBLE, 0, schedule()))
+#define io_wait_event(queue, condition) wait_event(queue, condition)
 #define wait_event_interruptible(queue, condition) \
-	((void)__kapi_wait(queue, condition, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT), 0)
-#define wait_event_killable(queue, condition) \
-	((void)__kapi_wait(queue, condition, TASK_KILLABLE, MAX_SCHEDULE_TIMEOUT), 0)
-#define wait_event_timeout(queue, condition, timeout) __kapi_wait(queue, condition, TASK_UNINTERRUPTIBLE, timeout)
+	__kapi_wait_ever(queue, condition, TASK_INTERRUPTIBLE, 0, schedule())
+#define wait_event_killable(queue, condition) __kapi_wait_ever(queue, condition, TASK_KILLABLE, 0, schedule())
+#define wait_event_idle(queue, condition) wait_event(queue, condition)
+#define wait_event_freezable(queue, condition) wait_event_interruptible(queue, condition)
+#define wait_event_timeout(queue, condition, timeout) \
+	__kapi_wait_time(queue, condition, TASK_UNINTERRUPTIBLE, timeout)
+#define wait_event_idle_timeout(queue, condition, timeout) wait_event_timeout(queue, condition, timeout)
 #define wait_event_interruptible_timeout(queue, condition, timeout) \
-	__kapi_wait(queue, condition, TASK_INTERRUPTIBLE, timeout)
-#define wait_event_interruptible_exclusive(queue, condition) wait_event_interruptible(queue, condition)
+	__kapi_wait_time(queue, condition, TASK_INTERRUPTIBLE, timeout)
+#define wait_event_killable_timeout(queue, condition, timeout) \
+	__kapi_wait_time(queue, condition, TASK_KILLABLE, timeout)
+#define wait_event_interruptible_exclusive(queue, condition) \
+	__kapi_wait_ever(queue, condition, TASK_INTERRUPTIBLE, 1, schedule())
+#define wait_event_killable_exclusive(queue, condition) \
+	__kapi_wait_ever(queue, condition, TASK_KILLABLE, 1, schedule())
+#define wait_event_cmd(queue, condition, before, after) \
+	((void)__kapi_wait_ever(queue, condition, TASK_UNINTERRUPTIBLE, 0, do { \
+		before; \
+		schedule(); \
+		after; \
+	} while (0)))
 
 #endif

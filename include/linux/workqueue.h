@@ -20,6 +20,7 @@ struct work_struct {
 	void *kapi_data;
 	struct workqueue_struct *kapi_queue;
 	volatile unsigned int kapi_pending;
+	unsigned long kapi_site;
 };
 
 struct delayed_work {

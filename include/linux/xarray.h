@@ -231,22 +231,23 @@ static inline void xa_clear_mark(struct xarray *xa, unsigned long index, xa_mark
  * The functions that take the lock themselves: plain, with soft interrupts off (_bh), with interrupts off
  * (_irq). In user space they differ in name only. xa_store() and xa_erase() stand above.
  */
-#define __XA_WITH_LOCK(lock, type, name, params, args)			\
+#define __XA_WITH_LOCK(lock, gfp, type, name, params, args)		\
 	static inline type xa_##name##lock params			\
 	{								\
+		kapi_might_alloc("xa_" #name #lock, gfp);		\
 		xa_lock##lock(xa);					\
 		__auto_type ret = __xa_##name args;			\
 		xa_unlock##lock(xa);					\
 		return ret;						\
 	}
-#define __XA_BH_AND_IRQ(...) __XA_WITH_LOCK(_bh, __VA_ARGS__) __XA_WITH_LOCK(_irq, __VA_ARGS__)
-#define __XA_ALL_LOCKS(...) __XA_WITH_LOCK(, __VA_ARGS__) __XA_BH_AND_IRQ(__VA_ARGS__)
+#define __XA_BH_AND_IRQ(gfp, ...) __XA_WITH_LOCK(_bh, gfp, __VA_ARGS__) __XA_WITH_LOCK(_irq, gfp, __VA_ARGS__)
+#define __XA_ALL_LOCKS(...) __XA_WITH_LOCK(, gfp, __VA_ARGS__) __XA_BH_AND_IRQ(gfp, __VA_ARGS__)
 
 /* Stores an entry. Return: the old one, or an error entry. */
-__XA_BH_AND_IRQ(void *, store, (struct xarray *xa, unsigned long index, void *entry, gfp_t gfp),
+__XA_BH_AND_IRQ(gfp, void *, store, (struct xarray *xa, unsigned long index, void *entry, gfp_t gfp),
 		(xa, index, entry, gfp))
 /* Erases an entry; cannot fail. Return: the old one. */
-__XA_BH_AND_IRQ(void *, erase, (struct xarray *xa, unsigned long index), (xa, index))
+__XA_BH_AND_IRQ(0, void *, erase, (struct xarray *xa, unsigned long index), (xa, index))
 /* Stores an entry if the present one is @old. Return: the present one, or an error entry. */
 __XA_ALL_LOCKS(void *, cmpxchg, (struct xarray *xa, unsigned long index, void *old, void *entry, gfp_t gfp),
 	       (xa, index, old, entry, gfp))

@@ -14,9 +14,22 @@ const NOBODY: u32 = 65534;
 
 /// Runs a module with no home but what the password database says.
 fn without_a_home(variable: &str, folder: &Path) -> Output {
+    run(MODULE.as_ref(), variable, folder)
+}
+
+/// Runs a module that was not compiled before: a copy with another comment.
+fn another(number: usize, cache: &Path) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let module = folder.path().join("page_demo.c");
+    let text = fs::read_to_string(slablab_tests::root().join(MODULE)).unwrap();
+    fs::write(&module, format!("{text}/* {number} */\n")).unwrap();
+    run(&module, "XDG_CACHE_HOME", cache)
+}
+
+fn run(module: &Path, variable: &str, folder: &Path) -> Output {
     let mut command = slablab();
     command.env_remove("HOME").env_remove("XDG_CACHE_HOME").env(variable, folder);
-    command.args(["insmod", MODULE]).output().expect("slablab was built")
+    command.arg("insmod").arg(module).output().expect("slablab was built")
 }
 
 /// A folder that everybody can write to, as /tmp is.
@@ -69,7 +82,11 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn files_of_the_cache_that_were_emptied_are_made_anew() {
     let cache = tempfile::tempdir().unwrap();
     fs::set_permissions(cache.path(), Permissions::from_mode(0o700)).unwrap();
-    let run = || without_a_home("XDG_CACHE_HOME", cache.path());
+    let mut number = 0;
+    let mut run = || {
+        number += 1;
+        another(number, cache.path())
+    };
     let first = run();
     let end_of = |name: &'static str| move |path: &&PathBuf| path.to_str().unwrap().ends_with(name);
     for (name, left) in [(".o", 0), (".o", 1_000_000), ("/linux/slab.h", 0), (".c", 10)] {
@@ -89,8 +106,7 @@ fn files_of_the_cache_that_were_emptied_are_made_anew() {
 fn what_a_killed_command_left_in_the_cache_is_removed() {
     let cache = tempfile::tempdir().unwrap();
     fs::set_permissions(cache.path(), Permissions::from_mode(0o700)).unwrap();
-    let run = || without_a_home("XDG_CACHE_HOME", cache.path());
-    let _ = run();
+    let _ = another(1, cache.path());
     let own = cache.path().join("slablab");
     let kapi = fs::read_dir(&own).unwrap().next().unwrap().unwrap().path();
     let left = [own.join("kapiAbCd12"), kapi.join("build-AbCd12")];
@@ -100,6 +116,6 @@ fn what_a_killed_command_left_in_the_cache_is_removed() {
         let then = SystemTime::now() - Duration::from_secs(3600);
         File::open(folder).unwrap().set_modified(then).unwrap();
     }
-    let _ = run();
+    let _ = another(2, cache.path());
     assert_eq!(left.each_ref().map(|folder| folder.exists()), [false, false]);
 }

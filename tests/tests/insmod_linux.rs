@@ -2,39 +2,9 @@
 //! library, and its samples.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
+use slablab_tests::module::sources;
 use slablab_tests::run;
-use tempfile::TempDir;
-
-/// Finds Debian's package of a kernel's source: installed, or where `slablab kernel` keeps it.
-fn archive(version: &str) -> Option<PathBuf> {
-    let name = format!("linux-source-{version}.tar.xz");
-    // Two folders above the headers is the command's cache.
-    let include = slablab_kapi::toolchain::include_folder().expect("the headers can be unpacked");
-    let kept = include.ancestors().nth(2).map(|cache| fs::read_dir(cache.join("sources")));
-    let folders = kept.into_iter().flatten().flatten().flatten();
-    let folders = folders.map(|entry| entry.path().join("usr/src"));
-    let mut archives =
-        std::iter::once(PathBuf::from("/usr/src")).chain(folders).map(|folder| folder.join(&name));
-    let found = archives.find(|archive| archive.is_file());
-    if found.is_none() {
-        eprintln!("not run: there is no {name} (Debian: linux-source-{version})");
-    }
-    found
-}
-
-/// Takes files out of a source; nothing if the source is not there.
-fn sources<'f>(version: &str, files: impl Iterator<Item = &'f str>) -> Option<TempDir> {
-    let archive = archive(version)?;
-    let folder = tempfile::tempdir().unwrap();
-    let mut tar = Command::new("tar");
-    tar.arg("-xf").arg(archive).arg("-C").arg(folder.path()).arg("--strip-components=1");
-    let names = files.map(|file| format!("linux-source-{version}/{file}"));
-    assert!(tar.args(names).status().is_ok_and(|status| status.success()));
-    Some(folder)
-}
 
 /// Runs modules of a source; each has to end well and to print its words.
 fn pass(version: &str, cases: &[(&str, &str)]) {

@@ -50,6 +50,7 @@ void device_initialize(struct device *dev)
 	INIT_LIST_HEAD(&dev->devres_head);
 	INIT_LIST_HEAD(&dev->dma_pools);
 	INIT_LIST_HEAD(&dev->kapi_siblings);
+	INIT_LIST_HEAD(&dev->kapi_numbered);
 }
 
 int dev_set_name(struct device *dev, const char *fmt, ...)
@@ -85,6 +86,40 @@ static ssize_t dev_show(struct device *dev, struct device_attribute *attr, char 
 }
 
 static DEVICE_ATTR_RO(dev);
+
+/* Devices with a number have a name in /dev; a `!` in theirs is a `/` there. */
+static LIST_HEAD(numbered);
+
+static bool is_named(const struct device *dev, const char *name)
+{
+	const char *own = dev_name(dev);
+
+	for (; *own && (*own == *name || (*own == '!' && *name == '/')); own++, name++)
+		;
+	return *own == *name;
+}
+
+bool kapi_device_number(const char *name, dev_t *number)
+{
+	struct device *dev;
+
+	list_for_each_entry(dev, &numbered, kapi_numbered)
+		if (is_named(dev, name)) {
+			*number = dev->devt;
+			return true;
+		}
+	return false;
+}
+
+void kapi_list_numbered(void)
+{
+	struct device *dev;
+	char path[80];
+
+	list_for_each_entry(dev, &numbered, kapi_numbered)
+		if (MAJOR(dev->devt) != 10)
+			kapi_output(path, (size_t)scnprintf(path, sizeof(path), "/dev/%s\n", dev_name(dev)));
+}
 
 static int add_files(struct device *dev)
 {
@@ -127,6 +162,8 @@ int device_add(struct device *dev)
 	}
 	if (dev->class)
 		list_add_tail(&dev->kapi_siblings, &((struct class *)dev->class)->kapi_devices);
+	if (MAJOR(dev->devt))
+		list_add_tail(&dev->kapi_numbered, &numbered);
 	return 0;
 }
 
@@ -139,6 +176,7 @@ int device_register(struct device *dev)
 void device_del(struct device *dev)
 {
 	list_del_init(&dev->kapi_siblings);
+	list_del_init(&dev->kapi_numbered);
 	kobject_del(&dev->kobj);
 	put_device(dev->parent);
 }

@@ -4,6 +4,7 @@
 #define _HOST_H
 
 #include <linux/stdarg.h>
+#include <linux/compiler.h>
 #include <linux/types.h>
 
 /* One argument of a printing function, fetched for the host: its kinds. */
@@ -56,8 +57,9 @@ static inline __attribute__((__always_inline__)) unsigned long kapi_module_site(
 #define might_sleep() kapi_may_sleep(__func__, kapi_module_site())
 
 /* Host: locks that a thread holds and has to give up itself; one is given up that nobody holds. */
-extern void kapi_lock_taken(void);
-extern void kapi_lock_given(void);
+extern void kapi_lock_wanted(const void *lock, unsigned long site);
+extern void kapi_lock_taken(const void *lock, unsigned long site);
+extern void kapi_lock_given(const void *lock);
 extern void kapi_not_locked(void);
 
 /* A second name of a function of the same file. */
@@ -121,6 +123,50 @@ extern struct kobject *kapi_class_kobj(void);
 extern struct kobject *kapi_folder_kobj(struct kobject *parent, const char *name);
 extern void kapi_folder_remove(struct kobject *kobj);
 
+/* Runtime: a user's memory, in buffers. */
+#define KAPI_USER_BUFFERS 64
+#define KAPI_USER_BYTES 65536
+extern char __user *kapi_user_take(void);
+extern void kapi_user_give(char __user *buffer);
+
+/* Runtime: processes that use the module's files. */
+extern struct task_struct *kapi_process_new(const char *name, uid_t uid);
+extern void kapi_process_end(struct task_struct *task);
+/* Host: sleeps, whatever the caller's state is. */
+extern void kapi_host_sleep(u64 ms);
+/* Host: pages that the process has in memory. */
+extern u64 kapi_rss_pages(void);
+
+/* Runtime: what stands for the module outside of it, and is to be gone when it is (left.c). */
+#define KAPI_THREAD "the thread"
+extern void kapi_stands(const void *what, const char *kind, const char *name);
+extern void kapi_gone(const void *what);
+extern bool kapi_any_stands(const char *kind);
+extern void kapi_tell_left(const char *kind, const char *name, unsigned long site);
+extern void kapi_tell_standing(void);
+extern void kapi_tell_timers(void);
+extern void kapi_tell_all(void);
+/* Takes what is armed in memory that is freed at @site off its lists, and tells it. */
+extern void kapi_forget_timers(unsigned long start, unsigned long bytes, unsigned long site);
+extern void kapi_forget(unsigned long start, unsigned long bytes, unsigned long site);
+/* Host: something is wrong, at @site. */
+enum kapi_misuse {
+	KAPI_LEFT,
+	KAPI_REFERENCE
+};
+extern void kapi_misuse(enum kapi_misuse kind, const char *text, size_t len, unsigned long site);
+
+/* Runtime: /proc, and what stands in /dev. */
+struct proc_dir_entry;
+struct file;
+extern struct proc_dir_entry *kapi_proc_walk(struct proc_dir_entry *at, const char **path);
+extern long kapi_device_find(const char *name, struct file *file);
+extern int kapi_mknod(const char *path, const char *major, unsigned int minor);
+extern bool kapi_device_number(const char *name, dev_t *number);
+extern void kapi_list_devices(void);
+extern int kapi_irq_raise(unsigned int irq);
+extern void kapi_list_numbered(void);
+
 /* Runtime: character devices by name, and devices for the caller at @site. */
 struct miscdevice;
 struct class;
@@ -136,6 +182,9 @@ extern void kapi_runtime_start(void);
 extern long kapi_read_file(const char *path);
 extern long kapi_write_file(const char *path, const char *text, size_t len);
 extern void kapi_list_files(void);
+struct kapi_step;
+extern void kapi_step(const struct kapi_step *step);
+extern void kapi_steps_end(void);
 extern unsigned long kapi_reclaim(gfp_t gfp, unsigned int priority);
 
 #endif

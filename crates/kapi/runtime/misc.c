@@ -34,6 +34,7 @@ int misc_deregister(struct miscdevice *misc)
 	if (WARN_ON(list_empty(&misc->list)))
 		return -EINVAL;
 	list_del_init(&misc->list);
+	kapi_gone(misc);
 	device_unregister(misc->this_device);
 	return 0;
 }

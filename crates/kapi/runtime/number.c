@@ -169,17 +169,28 @@ int kstrtobool(const char *s, bool *res)
 }
 
 #define FROM_USER(name, type, via) \
-	int name(const char *s, size_t count, unsigned int base, type *res) \
+	int name(const char __user *s, size_t count, unsigned int base, type *res) \
 	{ \
 		char text[72]; \
 		count = min(count, sizeof(text) - 1); \
-		memcpy(text, s, count); \
+		if (copy_from_user(text, s, count)) \
+			return -EFAULT; \
 		text[count] = '\0'; \
 		return via(text, base, res); \
 	}
+FROM_USER(kstrtoull_from_user, unsigned long long, kstrtoull)
+FROM_USER(kstrtoll_from_user, long long, kstrtoll)
 FROM_USER(kstrtoul_from_user, unsigned long, kstrtoul)
-FROM_USER(kstrtoint_from_user, int, kstrtoint)
+FROM_USER(kstrtol_from_user, long, kstrtol)
 FROM_USER(kstrtouint_from_user, unsigned int, kstrtouint)
+FROM_USER(kstrtoint_from_user, int, kstrtoint)
+FROM_USER(kstrtou16_from_user, u16, kstrtou16)
+FROM_USER(kstrtos16_from_user, s16, kstrtos16)
+FROM_USER(kstrtou8_from_user, u8, kstrtou8)
+FROM_USER(kstrtos8_from_user, s8, kstrtos8)
+static int boolean(const char *s, unsigned int base, bool *res) { return kstrtobool(s, res); }
+static FROM_USER(boolean_from_user, bool, boolean)
+int kstrtobool_from_user(const char __user *s, size_t count, bool *res) { return boolean_from_user(s, count, 0, res); }
 
 /* What does not fit is the largest number, as in 7.3; older kernels let it wrap around. */
 unsigned long long memparse(const char *ptr, char **retptr)

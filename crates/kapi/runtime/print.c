@@ -207,3 +207,6 @@ int vsscanf(const char *buf, const char *fmt, va_list args)
 }
 
 int sscanf(const char *buf, const char *fmt, ...) { return WITH_ARGS(fmt, vsscanf(buf, fmt, args)); }
+
+int sprint_symbol(char *buffer, unsigned long address) { return sprintf(buffer, "%pS", (void *)address); }
+int sprint_symbol_no_offset(char *buffer, unsigned long address) { return sprintf(buffer, "%ps", (void *)address); }

@@ -9,6 +9,8 @@
 #include <linux/delay.h>
 #include <linux/kernel.h>
 #include <linux/kthread.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
 #include <linux/rculist.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -16,8 +18,10 @@
 
 #define SHOULD_STOP 1
 #define IS_KTHREAD 2
+#define SHOULD_PARK 4
 
 static const struct cred root_cred;
+static struct signal_struct one_thread = { .nr_threads = 1 };
 static struct task_struct insmod_task;
 static struct mm_struct insmod_mm;
 static DEFINE_SPINLOCK(tasks_lock);
@@ -39,10 +43,12 @@ static void task_add(struct task_struct *task, pid_t pid, struct task_struct *pa
 {
 	unsigned long flags;
 
-	task->pid = task->tgid = pid;
+	task->pid = task->tgid = task->kapi_pid.nr = pid;
+	spin_lock_init(&task->alloc_lock);
 	task->prio = task->static_prio = task->normal_prio = DEFAULT_PRIO;
 	task->parent = task->real_parent = parent;
 	task->group_leader = task;
+	task->signal = &one_thread;
 	task->cred = task->real_cred = &root_cred;
 	task->start_time = ktime_get_ns();
 	INIT_LIST_HEAD(&task->children);
@@ -50,6 +56,21 @@ static void task_add(struct task_struct *task, pid_t pid, struct task_struct *pa
 	list_add_tail(&task->tasks, &init_task.tasks);
 	list_add_tail(&task->sibling, &parent->children);
 	spin_unlock_irqrestore(&tasks_lock, flags);
+}
+
+static void finish(struct task_struct *task, int result)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&tasks_lock, flags);
+	/* A thread that walks through the tasks and has come to this one can go on from it. */
+	list_del_rcu(&task->tasks);
+	list_del_rcu(&task->sibling);
+	spin_unlock_irqrestore(&tasks_lock, flags);
+	kapi_gone(task);
+	task->kapi_result = result;
+	smp_store_release(&task->kapi_done, 1);
+	kapi_futex_wake(&task->kapi_done, INT_MAX);
 }
 
 /* The thread that runs init and exit: insmod, which is also process 1's only child. */
@@ -80,6 +101,10 @@ static bool sleep_until_woken(s64 timeout_ns)
 		return true;
 	}
 	while ((state = task->__state) != TASK_RUNNING) {
+		if (signal_pending_state(state, task)) {
+			task->__state = TASK_RUNNING;
+			return true;
+		}
 		s64 left = timeout_ns < 0 ? -1 : (s64)(end - ktime_get_ns());
 
 		if (timeout_ns >= 0 && left <= 0) {
@@ -123,7 +148,12 @@ long schedule_timeout_uninterruptible(long timeout)
 	return schedule_timeout(timeout);
 }
 
-SAME_AS(schedule_timeout_killable, schedule_timeout_uninterruptible);
+long schedule_timeout_killable(long timeout)
+{
+	set_current_state(TASK_KILLABLE);
+	return schedule_timeout(timeout);
+}
+
 SAME_AS(schedule_timeout_idle, schedule_timeout_uninterruptible);
 SAME_AS(io_schedule_timeout, schedule_timeout);
 SAME_AS(io_schedule, schedule);
@@ -141,8 +171,6 @@ int wake_up_state(struct task_struct *task, unsigned int state)
 }
 
 int wake_up_process(struct task_struct *task) { return wake_up_state(task, TASK_NORMAL); }
-int send_sig(int sig, struct task_struct *task, int priv) { return 0; }
-
 struct task_struct *find_task_by_pid(pid_t pid)
 {
 	struct task_struct *task;
@@ -152,6 +180,47 @@ struct task_struct *find_task_by_pid(pid_t pid)
 			return task;
 	return NULL;
 }
+
+struct pid *find_vpid(int nr)
+{
+	struct task_struct *task = find_task_by_pid(nr);
+
+	return task ? &task->kapi_pid : NULL;
+}
+
+struct task_struct *pid_task(struct pid *pid, enum pid_type type)
+{
+	return pid ? container_of(pid, struct task_struct, kapi_pid) : NULL;
+}
+
+struct user_namespace {
+	int level;
+} init_user_ns;
+
+/* A process that uses the module's files; never freed, as no task is. */
+struct task_struct *kapi_process_new(const char *name, uid_t uid)
+{
+	struct task_struct *task = kapi_alloc(sizeof(*task) + sizeof(struct cred));
+	struct cred *cred = (struct cred *)(task + 1);
+
+	if (!task)
+		return NULL;
+	strscpy(task->comm, name, sizeof(task->comm));
+	task->mm = task->active_mm = &insmod_mm;
+	task->kapi_cpu = (int)((unsigned int)__atomic_add_fetch(&last_cpu, 1, __ATOMIC_RELAXED) % nr_cpu_ids);
+	task_add(task, __atomic_add_fetch(&last_pid, 1, __ATOMIC_RELAXED), &init_task);
+	cred->uid = cred->euid = cred->suid = cred->fsuid = KUIDT_INIT(uid);
+	cred->gid = cred->egid = cred->sgid = cred->fsgid = KGIDT_INIT(uid);
+	task->cred = task->real_cred = cred;
+	return task;
+}
+
+/* All processes are the host's one. */
+unsigned long get_mm_rss(struct mm_struct *mm) { return kapi_rss_pages(); }
+struct mm_struct *get_task_mm(struct task_struct *task) { return task->flags & PF_KTHREAD ? NULL : task->mm; }
+void mmput(struct mm_struct *mm) {}
+
+void kapi_process_end(struct task_struct *task) { finish(task, 0); }
 
 unsigned long long sched_clock(void) { return ktime_get_ns(); }
 
@@ -191,20 +260,6 @@ void __ndelay(unsigned long ns)
 		cpu_relax();
 }
 
-static void finish(struct task_struct *task, int result)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&tasks_lock, flags);
-	/* A thread that walks through the tasks and has come to this one can go on from it. */
-	list_del_rcu(&task->tasks);
-	list_del_rcu(&task->sibling);
-	spin_unlock_irqrestore(&tasks_lock, flags);
-	task->kapi_result = result;
-	smp_store_release(&task->kapi_done, 1);
-	kapi_futex_wake(&task->kapi_done, INT_MAX);
-}
-
 static void thread_main(void *arg)
 {
 	struct task_struct *task = arg;
@@ -236,6 +291,9 @@ struct task_struct *kthread_create_on_node(int (*threadfn)(void *data), void *da
 	task->kapi_cpu = (int)((unsigned int)__atomic_add_fetch(&last_cpu, 1, __ATOMIC_RELAXED) % nr_cpu_ids);
 	WITH_ARGS(namefmt, vsnprintf(task->comm, sizeof(task->comm), namefmt, args));
 	task_add(task, __atomic_add_fetch(&last_pid, 1, __ATOMIC_RELAXED), &init_task);
+	/* The runtime's own workers are nobody's to stop. */
+	if ((const char *)threadfn < kapi_runtime_begin || (const char *)threadfn >= kapi_runtime_end)
+		kapi_stands(task, KAPI_THREAD, task->comm);
 	if (kapi_thread_start(thread_main, task)) {
 		finish(task, -EAGAIN);
 		return ERR_PTR(-EAGAIN);
@@ -261,10 +319,43 @@ int kthread_stop(struct task_struct *task)
 {
 	might_sleep();
 	__atomic_fetch_or(&task->kapi_flags, SHOULD_STOP, __ATOMIC_SEQ_CST);
+	kthread_unpark(task);
 	wake_up_state(task, ~0U);
 	while (!smp_load_acquire(&task->kapi_done))
 		kapi_futex_wait(&task->kapi_done, 0, -1);
 	return task->kapi_result;
+}
+
+bool kthread_should_park(void) { return READ_ONCE(current->kapi_flags) & SHOULD_PARK; }
+
+/* A thread parks until it is told to go on; who told it to waits until it is there. */
+void kthread_parkme(void)
+{
+	struct task_struct *task = current;
+
+	WRITE_ONCE(task->kapi_parked, 1);
+	kapi_futex_wake(&task->kapi_parked, INT_MAX);
+	while (READ_ONCE(task->kapi_flags) & SHOULD_PARK)
+		kapi_futex_wait(&task->kapi_flags, READ_ONCE(task->kapi_flags) | SHOULD_PARK, -1);
+	WRITE_ONCE(task->kapi_parked, 0);
+}
+
+int kthread_park(struct task_struct *task)
+{
+	might_sleep();
+	if (READ_ONCE(task->kapi_done))
+		return -ENOSYS;
+	__atomic_fetch_or(&task->kapi_flags, SHOULD_PARK, __ATOMIC_SEQ_CST);
+	wake_up_state(task, ~0U);
+	while (task != current && !READ_ONCE(task->kapi_parked))
+		kapi_futex_wait(&task->kapi_parked, 0, -1);
+	return 0;
+}
+
+void kthread_unpark(struct task_struct *task)
+{
+	__atomic_fetch_and(&task->kapi_flags, ~SHOULD_PARK, __ATOMIC_SEQ_CST);
+	kapi_futex_wake(&task->kapi_flags, INT_MAX);
 }
 
 void do_exit(long code)

@@ -18,6 +18,7 @@ struct kmem_cache *__kmem_cache_create_args(const char *name, unsigned int size,
 	bool keeps = flags & SLAB_TYPESAFE_BY_RCU;
 	unsigned int usersize;
 
+	might_sleep();
 	args = args ?: &none;
 	usersize = args->usersize;
 	if (usersize > size || args->useroffset > size - usersize) {
@@ -40,6 +41,7 @@ void kmem_cache_destroy(struct kmem_cache *cache)
 {
 	unsigned long site = _RET_IP_;
 
+	might_sleep();
 	if (cache && LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0))
 		kvfree_rcu_barrier();
 	kapi_cache_destroy(cache, site);

@@ -121,39 +121,6 @@ void *kmemdup(const void *p, size_t n, gfp_t gfp)
 	return copy ? memcpy(copy, p, n) : NULL;
 }
 
-static void *copy_of_user(const void __user *from, size_t n, void *p)
-{
-	if (!p)
-		return ERR_PTR(-ENOMEM);
-	return memcpy(p, from, n);
-}
-
-void *memdup_user(const void __user *from, size_t n)
-{
-	return copy_of_user(from, n, kapi_kmalloc_for(n, GFP_USER | __GFP_NOWARN, _RET_IP_));
-}
-
-void *vmemdup_user(const void __user *from, size_t n) { return copy_of_user(from, n, kvmalloc(n, GFP_USER)); }
-
-void *memdup_user_nul(const void __user *from, size_t n)
-{
-	char *p = kapi_kmalloc_for(n + 1, GFP_KERNEL, _RET_IP_);
-
-	if (p)
-		p[n] = 0;
-	return copy_of_user(from, n, p);
-}
-
-/* @n: of the longest that is taken, with its end. */
-char *strndup_user(const char __user *s, long n)
-{
-	size_t length = strnlen(s, (size_t)n);
-
-	if (length == (size_t)n)
-		return ERR_PTR(-EINVAL);
-	return copy_of_user(s, length + 1, kapi_kmalloc_for(length + 1, GFP_USER, _RET_IP_));
-}
-
 char *kmemdup_nul(const char *s, size_t n, gfp_t gfp)
 {
 	char *copy = kmalloc_track_caller(n + 1, gfp);

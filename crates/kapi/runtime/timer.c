@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 #include <linux/timer.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
 static LIST_HEAD(timers);
 static LIST_HEAD(hrtimers);
@@ -128,6 +129,7 @@ int mod_timer(struct timer_list *timer, unsigned long expires)
 	if (was)
 		list_del(&timer->entry);
 	timer->expires = expires;
+	timer->kapi_site = kapi_module_site();
 	timer->kapi_pending = 1;
 	list_add_tail(&timer->entry, &timers);
 	spin_unlock_irqrestore(&lock, flags);
@@ -186,6 +188,7 @@ void hrtimer_start(struct hrtimer *timer, ktime_t time, enum hrtimer_mode mode)
 	if (timer->kapi_pending)
 		list_del(&timer->entry);
 	timer->kapi_expires_ns = (u64)ktime_to_ns(time) + (relative ? ktime_get_ns() : 0);
+	timer->kapi_site = kapi_module_site();
 	timer->kapi_pending = 1;
 	list_add_tail(&timer->entry, &hrtimers);
 	spin_unlock_irqrestore(&lock, flags);
@@ -210,6 +213,7 @@ void tasklet_schedule(struct tasklet_struct *t)
 	spin_lock_irqsave(&lock, flags);
 	if (!t->state) {
 		t->state = 1;
+		t->kapi_site = kapi_module_site();
 		list_add_tail(&t->entry, &tasklets);
 	}
 	spin_unlock_irqrestore(&lock, flags);
@@ -227,6 +231,76 @@ void tasklet_kill(struct tasklet_struct *t)
 		if (state)
 			yield();
 	} while (state);
+}
+
+static bool is_own(const void *fn)
+{
+	return (const char *)fn >= kapi_runtime_begin && (const char *)fn < kapi_runtime_end;
+}
+
+/* A timer whose function is the runtime's own is that of a delayed work. */
+static const char *kind_of(const void *fn)
+{
+	return is_own(fn) ? "the delayed work" : "the timer";
+}
+
+static const void *function_of(struct timer_list *timer)
+{
+	struct delayed_work *dwork = container_of(timer, struct delayed_work, timer);
+
+	return is_own(timer->function) ? dwork->work.func : timer->function;
+}
+
+static void tell(const char *kind, const void *fn, unsigned long site)
+{
+	char name[64];
+
+	scnprintf(name, sizeof(name), "%ps", fn);
+	kapi_tell_left(kind, name, site);
+}
+
+/* What is armed when the module is gone. */
+void kapi_tell_timers(void)
+{
+	struct tasklet_struct *tasklet;
+	struct hrtimer *hrtimer;
+	struct timer_list *timer;
+	unsigned long flags;
+
+	spin_lock_irqsave(&lock, flags);
+	list_for_each_entry(timer, &timers, entry)
+		tell(kind_of(timer->function), function_of(timer), timer->kapi_site);
+	list_for_each_entry(hrtimer, &hrtimers, entry)
+		tell("the high-resolution timer", hrtimer->function, hrtimer->kapi_site);
+	list_for_each_entry(tasklet, &tasklets, entry)
+		tell("the tasklet", tasklet->func, tasklet->kapi_site);
+	spin_unlock_irqrestore(&lock, flags);
+}
+
+/* Takes those of a list that lie in the memory off it. */
+#define FORGET(type, head, clear, kind, fn) do { \
+	type *t, *next; \
+	list_for_each_entry_safe(t, next, head, entry) \
+		if ((unsigned long)t - start < bytes) { \
+			char text[96]; \
+			list_del_init(&t->entry); \
+			t->clear = 0; \
+			kapi_misuse(KAPI_LEFT, text, (size_t)scnprintf(text, sizeof(text), "%s `%ps` is armed in memory that is freed", \
+							  kind, fn), site); \
+		} \
+} while (0)
+
+void kapi_forget_timers(unsigned long start, unsigned long bytes, unsigned long site)
+{
+	unsigned long flags;
+
+	if (list_empty(&timers) && list_empty(&hrtimers) && list_empty(&tasklets))
+		return;
+	spin_lock_irqsave(&lock, flags);
+	FORGET(struct timer_list, &timers, kapi_pending, kind_of(t->function), function_of(t));
+	FORGET(struct hrtimer, &hrtimers, kapi_pending, "the high-resolution timer", t->function);
+	FORGET(struct tasklet_struct, &tasklets, state, "the tasklet", t->func);
+	spin_unlock_irqrestore(&lock, flags);
 }
 
 /* RCU callbacks, in order, by a thread that waits for a grace period before each batch. */

@@ -9,6 +9,9 @@
 #include <linux/smp_lock.h>
 #include <linux/wait.h>
 
+/* How long a sleep on a lock lasts before it looks for a signal. */
+#define SIGNAL_LOOK_NS (10 * NSEC_PER_MSEC)
+
 int default_wake_function(struct wait_queue_entry *entry, unsigned int mode, int flags, void *key)
 {
 	return wake_up_state(entry->private, mode);
@@ -138,20 +141,22 @@ void wait_for_completion(struct completion *x) { wait_event(x->wait, try_wait_fo
 
 int wait_for_completion_interruptible(struct completion *x)
 {
-	wait_for_completion(x);
-	return 0;
+	return wait_event_interruptible(x->wait, try_wait_for_completion(x));
 }
 
-SAME_AS(wait_for_completion_killable, wait_for_completion_interruptible);
+int wait_for_completion_killable(struct completion *x)
+{
+	return wait_event_killable(x->wait, try_wait_for_completion(x));
+}
 
 unsigned long wait_for_completion_timeout(struct completion *x, unsigned long timeout)
 {
-	return (unsigned long)wait_for_completion_interruptible_timeout(x, timeout);
+	return (unsigned long)wait_event_timeout(x->wait, try_wait_for_completion(x), (long)timeout);
 }
 
 long wait_for_completion_interruptible_timeout(struct completion *x, unsigned long timeout)
 {
-	return wait_event_timeout(x->wait, try_wait_for_completion(x), (long)timeout);
+	return wait_event_interruptible_timeout(x->wait, try_wait_for_completion(x), (long)timeout);
 }
 
 /* Wakes under the lock: once that is dropped, a waiter's stack with the completion may be gone. */
@@ -185,37 +190,54 @@ int mutex_trylock(struct mutex *lock)
 	if (!try_cmpxchg(&lock->word, &free, 1))
 		return 0;
 	lock->owner = current;
-	kapi_lock_taken();
+	kapi_lock_taken(lock, kapi_module_site());
 	return 1;
+}
+
+/* Who waits in a state that signals end looks for one in between. */
+static int mutex_take(struct mutex *lock, unsigned int state)
+{
+	s64 limit = state == TASK_UNINTERRUPTIBLE ? -1 : SIGNAL_LOOK_NS;
+
+	if (lock->owner == current)
+		WARN(1, "mutex: %s takes a lock that it holds already\n", current->comm);
+	kapi_lock_wanted(lock, kapi_module_site());
+	if (mutex_trylock(lock))
+		return 0;
+	while (xchg(&lock->word, 2) != 0) {
+		if (signal_pending_state(state, current))
+			return -EINTR;
+		kapi_futex_wait(&lock->word, 2, limit);
+	}
+	lock->owner = current;
+	kapi_lock_taken(lock, kapi_module_site());
+	return 0;
 }
 
 void mutex_lock(struct mutex *lock)
 {
 	might_sleep();
-	if (lock->owner == current)
-		WARN(1, "mutex: %s takes a lock that it holds already\n", current->comm);
-	if (mutex_trylock(lock))
-		return;
-	while (xchg(&lock->word, 2) != 0)
-		kapi_futex_wait(&lock->word, 2, -1);
-	lock->owner = current;
-	kapi_lock_taken();
+	mutex_take(lock, TASK_UNINTERRUPTIBLE);
 }
 
 int mutex_lock_interruptible(struct mutex *lock)
 {
-	mutex_lock(lock);
-	return 0;
+	might_sleep();
+	return mutex_take(lock, TASK_INTERRUPTIBLE);
 }
 
-SAME_AS(mutex_lock_killable, mutex_lock_interruptible);
+int mutex_lock_killable(struct mutex *lock)
+{
+	might_sleep();
+	return mutex_take(lock, TASK_KILLABLE);
+}
 
 void mutex_unlock(struct mutex *lock)
 {
 	if (WARN(!lock->word, "mutex: unlock of a lock that nobody holds\n"))
 		kapi_not_locked();
 	else
-		kapi_lock_given();
+		kapi_lock_given(lock);
 	lock->owner = NULL;
 	if (xchg(&lock->word, 0) == 2)
 		kapi_futex_wake(&lock->word, 1);
@@ -231,12 +253,11 @@ int down_trylock(struct semaphore *sem)
 	return 1;
 }
 
-int down_timeout(struct semaphore *sem, long timeout)
+static int sem_take(struct semaphore *sem, long timeout, unsigned int state)
 {
 	u64 end = ktime_get_ns() + (u64)timeout * (NSEC_PER_SEC / HZ);
 	int error = 0;
 
-	might_sleep();
 	__atomic_fetch_add(&sem->waiters, 1, __ATOMIC_SEQ_CST);
 	while (down_trylock(sem)) {
 		s64 left = timeout == MAX_SCHEDULE_TIMEOUT ? -1 : (s64)(end - ktime_get_ns());
@@ -245,16 +266,41 @@ int down_timeout(struct semaphore *sem, long timeout)
 			error = -ETIME;
 			break;
 		}
+		if (signal_pending_state(state, current)) {
+			error = -EINTR;
+			break;
+		}
+		if (state != TASK_UNINTERRUPTIBLE && (left < 0 || left > SIGNAL_LOOK_NS))
+			left = SIGNAL_LOOK_NS;
 		kapi_futex_wait(&sem->count, 0, left);
 	}
 	__atomic_fetch_sub(&sem->waiters, 1, __ATOMIC_SEQ_CST);
 	return error;
 }
 
-void down(struct semaphore *sem) { down_timeout(sem, MAX_SCHEDULE_TIMEOUT); }
-int down_interruptible(struct semaphore *sem) { return down_timeout(sem, MAX_SCHEDULE_TIMEOUT); }
+int down_timeout(struct semaphore *sem, long timeout)
+{
+	might_sleep();
+	return sem_take(sem, timeout, TASK_UNINTERRUPTIBLE);
+}
 
-SAME_AS(down_killable, down_interruptible);
+void down(struct semaphore *sem)
+{
+	might_sleep();
+	sem_take(sem, MAX_SCHEDULE_TIMEOUT, TASK_UNINTERRUPTIBLE);
+}
+
+int down_interruptible(struct semaphore *sem)
+{
+	might_sleep();
+	return sem_take(sem, MAX_SCHEDULE_TIMEOUT, TASK_INTERRUPTIBLE);
+}
+
+int down_killable(struct semaphore *sem)
+{
+	might_sleep();
+	return sem_take(sem, MAX_SCHEDULE_TIMEOUT, TASK_KILLABLE);
+}
 
 void up(struct semaphore *sem)
 {
@@ -280,11 +326,15 @@ int down_write_trylock(struct rw_semaphore *sem)
 	bool taken = kapi_write_try(&sem->word);
 
 	if (taken)
-		kapi_lock_taken();
+		kapi_lock_taken(sem, kapi_module_site());
 	return taken;
 }
 void down_read(struct rw_semaphore *sem) { rwsem_wait(sem, down_read_trylock); }
-void down_write(struct rw_semaphore *sem) { rwsem_wait(sem, down_write_trylock); }
+void down_write(struct rw_semaphore *sem)
+{
+	kapi_lock_wanted(sem, kapi_module_site());
+	rwsem_wait(sem, down_write_trylock);
+}
 
 void up_read(struct rw_semaphore *sem)
 {
@@ -294,14 +344,14 @@ void up_read(struct rw_semaphore *sem)
 
 void up_write(struct rw_semaphore *sem)
 {
-	kapi_lock_given();
+	kapi_lock_given(sem);
 	kapi_spin_release(&sem->word);
 	kapi_futex_wake(&sem->word, INT_MAX);
 }
 
 void downgrade_write(struct rw_semaphore *sem)
 {
-	kapi_lock_given();
+	kapi_lock_given(sem);
 	__atomic_store_n(&sem->word, 1, __ATOMIC_RELEASE);
 	kapi_futex_wake(&sem->word, INT_MAX);
 }

@@ -7,6 +7,7 @@
 #include <linux/workqueue.h>
 
 struct workqueue_struct {
+	struct list_head list;
 	spinlock_t lock;
 	struct list_head works;
 	struct work_struct *running;
@@ -48,6 +49,9 @@ static int worker(void *data)
 	return 0;
 }
 
+static LIST_HEAD(queues);
+static DEFINE_SPINLOCK(queues_lock);
+
 struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags, int active, ...)
 {
 	struct workqueue_struct *queue = kapi_alloc(sizeof(*queue));
@@ -65,6 +69,8 @@ struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags, in
 		kapi_free(queue, sizeof(*queue));
 		return NULL;
 	}
+	kapi_stands(queue, "the work queue", name);
+	UNDER_LOCK(&queues_lock, (list_add_tail(&queue->list, &queues), 0));
 	return queue;
 }
 
@@ -74,7 +80,9 @@ struct workqueue_struct *kapi_system_queue(void)
 	static struct workqueue_struct *queue;
 	static DEFINE_SPINLOCK(lock);
 
-	return UNDER_LOCK(&lock, queue = queue ?: alloc_workqueue("events", 0, 1));
+	UNDER_LOCK(&lock, queue = queue ?: alloc_workqueue("events", 0, 1));
+	kapi_gone(queue);
+	return queue;
 }
 
 void flush_workqueue(struct workqueue_struct *queue) { wait_event(queue->idle, queue_is_idle(queue)); }
@@ -83,6 +91,8 @@ void destroy_workqueue(struct workqueue_struct *queue)
 {
 	flush_workqueue(queue);
 	kthread_stop(queue->thread);
+	kapi_gone(queue);
+	UNDER_LOCK(&queues_lock, (list_del(&queue->list), 0));
 	kapi_free(queue, sizeof(*queue));
 }
 
@@ -102,6 +112,7 @@ static void enqueue(struct workqueue_struct *queue, struct work_struct *work)
 
 	spin_lock_irqsave(&queue->lock, flags);
 	work->kapi_queue = queue;
+	work->kapi_site = kapi_module_site();
 	work->kapi_pending = QUEUED;
 	list_add_tail(&work->entry, &queue->works);
 	spin_unlock_irqrestore(&queue->lock, flags);
@@ -214,4 +225,74 @@ bool cancel_delayed_work_sync(struct delayed_work *dwork)
 		was |= cancel_work_sync(&dwork->work);
 	} while (work_pending(&dwork->work));
 	return was;
+}
+
+static void tell(const char *what, const struct work_struct *work)
+{
+	char name[64];
+
+	scnprintf(name, sizeof(name), "%ps", work->func);
+	kapi_tell_left(what, name, work->kapi_site);
+}
+
+/* Works that wait or run when the module is gone. */
+static void tell_works(struct workqueue_struct *queue)
+{
+	struct work_struct *work;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	list_for_each_entry(work, &queue->works, entry)
+		tell("the queued work", work);
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+/* How long threads that are at their end may still take. */
+#define END_MS 50
+
+/* After exit: tells what is left of the module. */
+void kapi_tell_all(void)
+{
+	struct workqueue_struct *queue;
+	int ms;
+
+	for (ms = 0; ms < END_MS && kapi_any_stands(KAPI_THREAD); ms++)
+		kapi_host_sleep(1);
+	kapi_tell_timers();
+	list_for_each_entry(queue, &queues, list)
+		tell_works(queue);
+	kapi_tell_standing();
+}
+
+/* The memory goes: so does a work that waits in it. */
+static void forget_works(struct workqueue_struct *queue, unsigned long start, unsigned long bytes, unsigned long site)
+{
+	struct work_struct *work, *next;
+	unsigned long flags;
+	char text[96];
+
+	spin_lock_irqsave(&queue->lock, flags);
+	list_for_each_entry_safe(work, next, &queue->works, entry)
+		if ((unsigned long)work - start < bytes) {
+			list_del_init(&work->entry);
+			work->kapi_pending = IDLE;
+			kapi_misuse(KAPI_LEFT, text, (size_t)scnprintf(text, sizeof(text), "the work `%ps` is queued in memory that is freed",
+							  work->func), site);
+		}
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+/* Before memory is freed at @site. */
+void kapi_forget(unsigned long start, unsigned long bytes, unsigned long site)
+{
+	struct workqueue_struct *queue;
+	unsigned long flags;
+
+	kapi_forget_timers(start, bytes, site);
+	if (list_empty(&queues))
+		return;
+	spin_lock_irqsave(&queues_lock, flags);
+	list_for_each_entry(queue, &queues, list)
+		forget_works(queue, start, bytes, site);
+	spin_unlock_irqrestore(&queues_lock, flags);
 }

@@ -12,7 +12,7 @@ use slablab_kmem::{Backend, BackendKind, WithBackend};
 
 use crate::context;
 use crate::error::Error;
-use crate::event::{Event, Misuse, Stage};
+use crate::event::{Block, Event, Misuse, Stage};
 use crate::image::Image;
 use crate::job::Job;
 use crate::machine::engine::Engine;
@@ -87,6 +87,7 @@ fn live<B: Backend>(engine: &Engine<B>, module: &Module, job: &Job) {
         for (path, text) in &job.writes {
             file(module, c"kapi_write_file", path, text);
         }
+        steps(module, job);
         std::thread::sleep(Duration::from_millis(job.wait_ms));
         for path in &job.reads {
             file(module, c"kapi_read_file", path, "");
@@ -100,7 +101,22 @@ fn live<B: Backend>(engine: &Engine<B>, module: &Module, job: &Job) {
         emit(&Event::Exited);
     }
     module.call(c"kapi_settle_frees");
+    if job.check > 0 {
+        module.call(c"kapi_tell_all");
+    }
     last_checks(engine, held);
+}
+
+/// What processes do with the module's files; they end before exit.
+fn steps(module: &Module, job: &Job) {
+    for (index, step) in job.steps.iter().enumerate() {
+        let index = index as u32;
+        emit(&Event::Step { index });
+        module.call_step(index, step);
+    }
+    if !job.steps.is_empty() {
+        module.call(c"kapi_steps_end");
+    }
 }
 
 fn file(module: &Module, operation: &std::ffi::CStr, path: &str, text: &str) {
@@ -121,13 +137,14 @@ fn last_checks<B: Backend>(engine: &Engine<B>, held_before: u64) {
         let kind = Misuse::CacheLeak;
         emit(&Event::Finding { kind, detail, count: 1, block: None, site: None });
     }
+    engine.machine.check_free_objects();
     for found in engine.machine.take_findings() {
         use slablab_kmem::FindingKind;
         // The cache that still has objects was reported when it was destroyed; asking for more than
         // there can be is how one finds out how much there is.
         let reported = found.kind == FindingKind::DestroyWithObjects && engine.ledger.is_some();
         if !reported && found.kind != FindingKind::BadSize {
-            emit(&from_machine(&found));
+            emit(&from_machine(engine, &found));
         }
     }
     emit(&Event::Totals {
@@ -137,7 +154,7 @@ fn last_checks<B: Backend>(engine: &Engine<B>, held_before: u64) {
 }
 
 /// Turns what the machine's own checks found into an event.
-fn from_machine(found: &slablab_kmem::Finding) -> Event {
+fn from_machine<B: Backend>(engine: &Engine<B>, found: &slablab_kmem::Finding) -> Event {
     use slablab_kmem::FindingKind;
     let kind = match found.kind {
         FindingKind::DoubleFree => Misuse::DoubleFree,
@@ -145,19 +162,39 @@ fn from_machine(found: &slablab_kmem::Finding) -> Event {
         FindingKind::InteriorPointer => Misuse::InteriorFree,
         FindingKind::ForeignPointer => Misuse::ForeignFree,
         FindingKind::OverflowRight | FindingKind::OverflowLeft => Misuse::Overflow,
+        FindingKind::WriteAfterFree => Misuse::WriteAfterFree,
         FindingKind::DestroyWithObjects => Misuse::CacheBusy,
         _ => Misuse::Damage,
     };
     // The machine keeps the low half of a call site.
     let base = module::loaded().map_or(0, Module::base);
-    let site = u64::from(found.site.0.wrapping_sub(base as u32));
-    let place = match found.kind {
-        FindingKind::OverflowLeft => "a byte before an object was written: ",
-        FindingKind::OverflowRight => "a byte behind an object was written: ",
-        _ => "",
+    let offset = |site: slablab_kmem::Site| u64::from(site.0.wrapping_sub(base as u32));
+    let after_free = kind == Misuse::WriteAfterFree;
+    let known = matches!(kind, Misuse::Overflow | Misuse::WriteAfterFree);
+    let object = found.object.zip(found.site_allocated).filter(|_| known);
+    let block = object.map(|(object, site)| Block {
+        address: engine.address(Some(object)),
+        bytes: engine.bytes_asked(object),
+        from: found.cache.clone(),
+        site: offset(site),
+        freed: found.site_before.filter(|_| after_free).map(offset),
+    });
+    let (cache, at) = (&found.cache, found.offset);
+    let detail = match (found.kind, &block) {
+        (FindingKind::OverflowRight, Some(Block { bytes, .. })) => {
+            format!("byte {at} of a block of {bytes} bytes was written")
+        }
+        (FindingKind::OverflowLeft, _) => {
+            format!("cache {cache}: a byte before an object was written: {}", found.detail)
+        }
+        (FindingKind::WriteAfterFree, _) => {
+            format!("byte {at} of a free object was written: {}", found.detail)
+        }
+        _ => format!("cache {cache}: {}", found.detail),
     };
-    let detail = format!("cache {}: {place}{}", found.cache, found.detail);
-    Event::Finding { kind, detail, count: 1, block: None, site: Some(site) }
+    // The write itself is somewhere between the free and the next allocation: that call is not to blame.
+    let site = (found.site.0 != 0 && !after_free).then(|| offset(found.site));
+    Event::Finding { kind, detail, count: 1, block, site }
 }
 
 fn set_params(module: &Module, values: &[String]) -> Result<(), String> {

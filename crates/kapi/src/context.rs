@@ -2,8 +2,11 @@
 
 use std::cell::Cell;
 
+use slablab_kmem::Gfp;
+
 use crate::event::{Event, Misuse};
 use crate::ledger::finding;
+use crate::order::{self, Wait};
 use crate::raw::bytes;
 use crate::runtime::{runtime, warn};
 
@@ -125,6 +128,7 @@ pub(crate) fn returned(function: &str) {
         c.locks.set(0);
         left
     });
+    order::returned();
     if let Some((why, began)) = left {
         report(Misuse::AtomicLeft, format!("{function} returned {why}"), began);
     }
@@ -171,6 +175,18 @@ exported! {
             None => not_taken("no spinlock is held, and preemption is not disabled", site),
         }
     }
+    fn kapi_lock_enter(_c, address: u64, site: u64) {
+        kapi_atomic_enter(site);
+        order::takes(address, site, Wait::May);
+    }
+    fn kapi_lock_got(_c, address: u64, site: u64) {
+        kapi_atomic_enter(site);
+        order::takes(address, site, Wait::Never);
+    }
+    fn kapi_lock_exit(_c, address: u64, site: u64) {
+        kapi_atomic_exit(site);
+        order::gives(address);
+    }
     fn kapi_atomic_depth(c) -> u32 { c.atomic.get() }
     fn kapi_irq_save(c, site: u64) -> u64 {
         let were_off = c.irqs_off.replace(true);
@@ -185,13 +201,18 @@ exported! {
     fn kapi_softirq_exit(c) { c.softirq.set(false) }
     fn kapi_in_softirq(c) -> i32 { i32::from(c.softirq.get()) }
 
-    fn kapi_lock_taken(c, site: u64) {
+    fn kapi_lock_wanted(_c, address: u64, site: u64) { order::wants(address, site) }
+    fn kapi_lock_taken(c, address: u64, site: u64) {
+        order::takes(address, site, Wait::Never);
         if c.locks.get() == 0 {
             c.locks_site.set(site);
         }
         c.locks.set(c.locks.get() + 1);
     }
-    fn kapi_lock_given(c) { c.locks.set(c.locks.get().saturating_sub(1)) }
+    fn kapi_lock_given(c, address: u64) {
+        order::gives(address);
+        c.locks.set(c.locks.get().saturating_sub(1));
+    }
     fn kapi_rcu_read_lock(c, site: u64) {
         if c.readers.get() == 0 {
             c.readers_site.set(site);
@@ -236,6 +257,13 @@ pub(crate) extern "C" fn kapi_may_sleep(name: u64, site: u64) {
     if CONTEXT.with(|c| c.why_not_sleep().is_some()) {
         let name = bytes::string(name, 256).unwrap_or_default();
         may_sleep(&format!("{}()", String::from_utf8_lossy(&name)), site);
+    }
+}
+
+/// Of a call of `name` with flags that may let it sleep.
+pub(crate) extern "C" fn kapi_might_alloc(name: u64, gfp: u32, site: u64) {
+    if Gfp(gfp).has(Gfp::DIRECT_RECLAIM) {
+        kapi_may_sleep(name, site);
     }
 }
 

@@ -36,6 +36,14 @@ pub enum Error {
         /// What the operating system says.
         error: io::Error,
     },
+    /// A line cannot be read as a step.
+    #[error("{step:?}: {what}")]
+    Step {
+        /// The line.
+        step: String,
+        /// What is wrong with it.
+        what: String,
+    },
     /// The compiler refused the module.
     #[error("{}: does not compile\n{message}", path.display())]
     Compile {

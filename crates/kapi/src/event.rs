@@ -45,6 +45,14 @@ pub enum Misuse {
     AtomicLeft,
     /// Something was given up that was not taken: a lock, disabled preemption, a read-side section.
     Unbalanced,
+    /// Memory was written to after it was freed.
+    WriteAfterFree,
+    /// Something that calls into the module, or stands for it, is there after exit, or in memory that was freed.
+    Left,
+    /// Two locks were taken in both orders.
+    LockOrder,
+    /// A reference was taken from zero, given up at zero, or is left.
+    Reference,
     /// The allocator's own data are inconsistent.
     Damage,
 }
@@ -127,6 +135,20 @@ pub enum Event {
     FileEnd {
         /// 0, or the error as the kernel numbers it (negative).
         result: i64,
+    },
+    /// A step begins.
+    Step {
+        /// Its place in the job's.
+        index: u32,
+    },
+    /// A step is done.
+    StepEnd {
+        /// Its place in the job's.
+        index: u32,
+        /// What the call returned; an error as the kernel numbers it (negative).
+        result: i64,
+        /// What was read.
+        data: Vec<u8>,
     },
     /// Exit returned.
     Exited,

@@ -7,7 +7,7 @@ use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 
 use crate::error::Error;
 
-/// A function of the module.
+/// A function of the module, or a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Function {
     offset: u64,
@@ -19,6 +19,7 @@ struct Function {
 #[derive(Debug, Clone, Default)]
 pub struct Image {
     functions: Vec<Function>,
+    variables: Vec<Function>,
     info: ModuleInfo,
 }
 
@@ -39,15 +40,17 @@ impl Image {
         let image =
             |error: object::Error| Error::Image { path: path.into(), what: error.to_string() };
         let file = object::File::parse(&*data).map_err(image)?;
-        let mut functions: Vec<_> = file
-            .symbols()
-            .filter(|s| s.kind() == SymbolKind::Text && s.is_definition() && s.size() > 0)
-            .filter_map(|s| {
-                // The compiler's variants (walk.constprop.0, walk.cold) bear the source's name.
-                let name = s.name().ok()?.split('.').next()?.to_string();
-                Some(Function { offset: s.address(), size: s.size(), name })
-            })
-            .collect();
+        let of_kind = |kind| -> Vec<Function> {
+            file.symbols()
+                .filter(|s| s.kind() == kind && s.is_definition() && s.size() > 0)
+                .filter_map(|s| {
+                    // The compiler's variants (walk.constprop.0, walk.cold) bear the source's name.
+                    let name = s.name().ok()?.split('.').next()?.to_string();
+                    Some(Function { offset: s.address(), size: s.size(), name })
+                })
+                .collect()
+        };
+        let (mut functions, variables) = (of_kind(SymbolKind::Text), of_kind(SymbolKind::Data));
         // module_init() makes an alias: the module's own name is the one to show.
         let generic = |name: &str| matches!(name, "init_module" | "cleanup_module");
         functions.sort_by_key(|f| (f.offset, generic(&f.name)));
@@ -56,7 +59,7 @@ impl Image {
             Some(section) => ModuleInfo::read(section.data().map_err(image)?),
             None => ModuleInfo::default(),
         };
-        Ok(Self { functions, info })
+        Ok(Self { functions, variables, info })
     }
 
     /// Names an offset: function, offset in it, its size.
@@ -65,6 +68,12 @@ impl Image {
         let function = &self.functions[next.checked_sub(1)?];
         let into = offset - function.offset;
         (into <= function.size).then_some((function.name.as_str(), into, function.size))
+    }
+
+    /// Names the variable that an offset lies in.
+    pub(crate) fn variable(&self, offset: u64) -> Option<&str> {
+        let inside = |v: &&Function| offset.wrapping_sub(v.offset) < v.size;
+        self.variables.iter().find(inside).map(|variable| variable.name.as_str())
     }
 
     /// Returns where its functions begin and end.
@@ -111,7 +120,7 @@ mod tests {
     fn an_address_is_named_by_the_function_around_it() {
         let function = |offset, size, name: &str| Function { offset, size, name: name.to_string() };
         let functions = vec![function(0x100, 0x20, "first"), function(0x140, 8, "second")];
-        let image = Image { functions, info: ModuleInfo::default() };
+        let image = Image { functions, ..Image::default() };
         assert_eq!(image.symbol(0x100), Some(("first", 0, 0x20)));
         assert_eq!(image.symbol(0x120), Some(("first", 0x20, 0x20)));
         assert_eq!(image.symbol(0x130), None);

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::steps::Step;
 
 /// A kernel version, as `LINUX_VERSION_CODE` has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -78,6 +79,8 @@ pub struct Job {
     pub writes: Vec<(String, String)>,
     /// The module's files to read after init and the writes.
     pub reads: Vec<String>,
+    /// What processes do with the module's files, before the reads.
+    pub steps: Vec<Step>,
     /// How long to leave the module alone after init, in milliseconds.
     pub wait_ms: u64,
     /// Whether exit is run.

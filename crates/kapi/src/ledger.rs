@@ -170,6 +170,12 @@ impl Ledger {
         self.live.get(&address)
     }
 
+    /// Returns the bytes of the block that is at an address, or was there last.
+    pub(crate) fn bytes_asked(&self, address: u64) -> Option<u64> {
+        let freed = || self.freed.get(&address).map(|freed| freed.live.bytes);
+        self.live.get(&address).map(|live| live.bytes).or_else(freed)
+    }
+
     /// Whether a cache has live objects, and one of them.
     pub(crate) fn of_cache(&self, handle: usize) -> Option<(u64, &Live)> {
         let from = |live: &Live| matches!(live.source, Source::Cache(h, _) if h == handle);

@@ -29,10 +29,12 @@ mod job;
 mod ledger;
 mod log;
 mod machine;
+mod order;
 mod params;
 #[allow(unsafe_code)]
 mod raw;
 mod runtime;
+pub mod steps;
 pub mod symbols;
 pub mod toolchain;
 

@@ -98,6 +98,12 @@ impl Runtime {
         Some((name.to_string(), offset, size))
     }
 
+    /// Names a variable of the module, or says where in memory something lies.
+    pub(crate) fn variable(&self, address: u64) -> String {
+        let named = self.image.variable(self.offset(address));
+        named.map_or_else(|| format!("at {address:#x}"), |name| format!("`{name}`"))
+    }
+
     /// Says where something began.
     pub(crate) fn since(&self, site: u64) -> String {
         let named = self.image.symbol(self.offset(site));

@@ -176,10 +176,11 @@ const VM: House = House {
 const KAPI: House = House {
     name: "kapi",
     levels: &[
-        &["error", "event", "params", "format"],
+        &["error", "event", "params", "format", "steps"],
         &["image", "job", "ledger", "log"],
         &["raw"],
         &["runtime"],
+        &["order"],
         &["context"],
         &["machine"],
         &["abi"],

@@ -8,7 +8,7 @@ use slablab_kmem::{Backend, Gfp, PAGE_SIZE, SlabFlags};
 use crate::job::Version;
 use crate::ledger::Source;
 use crate::machine::caches;
-use crate::machine::engine::{Engine, ZERO_SIZE_PTR};
+use crate::machine::engine::{Engine, ZERO_SIZE_PTR, class_bytes};
 use crate::machine::handle::{CacheHandle, Shape, cache_handle};
 use crate::raw::{bytes, shared};
 use crate::runtime::{report_foreign, runtime};
@@ -38,7 +38,7 @@ exported! {
     fn ksize(engine, address: u64) -> u64 { engine.ksize(address) }
     fn kfree_sensitive(engine, address: u64, site: u64) {
         if address > ZERO_SIZE_PTR {
-            bytes::block_fill(address, engine.ksize(address), 0);
+            bytes::block_fill(address, engine.usable(address), 0);
         }
         engine.kfree(address, site);
     }
@@ -47,8 +47,9 @@ exported! {
             engine.kfree(old, site);
             return ZERO_SIZE_PTR;
         }
-        let have = engine.ksize(old);
+        let have = engine.usable(old);
         if have >= size {
+            engine.resize(old, size);
             return old;
         }
         let new = engine.kmalloc(size, Gfp(gfp), site);
@@ -64,8 +65,9 @@ exported! {
             kvfree::<B>(old, site);
             return ZERO_SIZE_PTR;
         }
-        let have = if engine.vmalloc_page(old).is_some() { engine.vmalloc_bytes(old) } else { engine.ksize(old) };
+        let have = if engine.vmalloc_page(old).is_some() { engine.vmalloc_bytes(old) } else { engine.usable(old) };
         if have >= size {
+            engine.resize(old, size);
             return old;
         }
         let new = kvmalloc::<B>(size, gfp, site);
@@ -249,10 +251,7 @@ exported! {
 }
 
 pub(crate) extern "C" fn kmalloc_size_roundup(size: u64) -> u64 {
-    let classes = slablab_kmem::KmallocConfig::LINUX;
-    let class = classes.iter().map(|&c| u64::from(c)).find(|&c| c >= size);
-    // What is too large for any block stays as it is: the allocation then fails.
-    class.unwrap_or_else(|| size.checked_next_power_of_two().unwrap_or(size))
+    class_bytes(size)
 }
 
 pub(crate) extern "C" fn kmem_cache_size(cache: u64) -> u32 {

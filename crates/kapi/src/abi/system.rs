@@ -1,6 +1,6 @@
 //! Time and random numbers.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::raw::system::get_random_bytes;
 use crate::runtime::runtime;
@@ -11,6 +11,17 @@ pub(crate) extern "C" fn ktime_get_ns() -> u64 {
 
 pub(crate) extern "C" fn ktime_get_real_ns() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64)
+}
+
+/// Sleeps, whatever the task's state is.
+pub(crate) extern "C" fn kapi_host_sleep(ms: u64) {
+    std::thread::sleep(Duration::from_millis(ms));
+}
+
+/// Pages that this process has in memory, as /proc/self/statm has them in its second column.
+pub(crate) extern "C" fn kapi_rss_pages() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    text.split_whitespace().nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0)
 }
 
 pub(crate) extern "C" fn kapi_yield() {

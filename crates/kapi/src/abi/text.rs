@@ -4,7 +4,8 @@ use std::ffi::{c_char, c_void};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
-use crate::event::Event;
+use crate::context;
+use crate::event::{Event, Misuse};
 use crate::format::{ArgKind, Args, Memory, format};
 use crate::raw::call::{self, Fetch};
 use crate::raw::{bytes, module};
@@ -75,6 +76,29 @@ pub(crate) extern "C" fn kapi_format(
 
 pub(crate) extern "C" fn kapi_log(text: *const u8, len: u64) {
     runtime().log.write(bytes::text(text, len), |event| runtime().emit(&event));
+}
+
+/// The runtime found something wrong at `site`; `kind` is of `enum kapi_misuse` (`runtime/host.h`).
+pub(crate) extern "C" fn kapi_misuse(kind: u32, text: u64, len: u64, site: u64) {
+    let mut buf = vec![0; len as usize];
+    bytes::read(text, &mut buf);
+    let detail = String::from_utf8_lossy(&buf).into_owned();
+    let kind = if kind == 0 { Misuse::Left } else { Misuse::Reference };
+    let runtime = runtime();
+    if runtime.job.check > 0 {
+        let site = Some(runtime.offset(site));
+        runtime.emit(&Event::Finding { kind, detail, count: 1, block: None, site });
+    }
+}
+
+/// A step of a process is done; what it returned, and what it read.
+pub(crate) extern "C" fn kapi_step_done(index: u32, result: i64, data: u64, len: u64) {
+    if let Some(step) = runtime().job.steps.get(index as usize) {
+        context::returned(&step.text);
+    }
+    let mut buf = vec![0; len as usize];
+    bytes::read(data, &mut buf);
+    runtime().emit(&Event::StepEnd { index, result, data: buf });
 }
 
 pub(crate) extern "C" fn kapi_output(text: *const u8, len: u64) {

@@ -2,23 +2,24 @@
 
 use std::sync::Mutex;
 
-use slablab_kmem::{Backend, Gfp, Order, PAGE_SIZE, Site};
+use slablab_kmem::{Backend, Gfp, ObjPtr, Order, PAGE_SIZE, Site};
 
-use super::engine::{Engine, ZERO_SIZE_PTR};
+use super::engine::{Engine, ZERO_SIZE_PTR, class_bytes};
 use super::handle::{CacheHandle, cache_handle};
 use crate::context;
 use crate::event::Event;
 use crate::ledger::{FREED, FRESH, Free, GUARD, GUARD_BYTES, Ledger, Live, Source, overflow};
-use crate::raw::bytes;
+use crate::order;
+use crate::raw::{bytes, module};
 use crate::runtime::{self, lock};
 
 /// The largest size that comes from a slab.
 const SLAB_BYTES_MAX: u64 = 8192;
 
-/// Bytes to ask for so that a guard fits behind `size`, where that makes no difference to success: a power of two, whose
-/// blocks are aligned as a kernel aligns those without a guard.
+/// Bytes to ask for so that a guard fits behind what a block of `size` bytes may use, where that makes no difference to
+/// success: a power of two, whose blocks are aligned as a kernel aligns those without a guard.
 fn with_guard(size: u64) -> u64 {
-    let with_guard = size.saturating_add(GUARD_BYTES);
+    let with_guard = class_bytes(size).saturating_add(GUARD_BYTES);
     if with_guard <= SLAB_BYTES_MAX { with_guard.next_power_of_two() } else { size }
 }
 
@@ -44,11 +45,13 @@ impl<B: Backend> Engine<B> {
         if size == 0 {
             return ZERO_SIZE_PTR;
         }
-        let asked = with_guard(size);
+        // AddressSanitizer needs room behind a block; without it the machine's own red zones stand there.
+        let asked = if self.asan.is_some() { with_guard(size) } else { size };
         let object = self.kmalloc_object(asked, gfp, site);
         let address = self.address(object);
         if address != 0 {
-            self.entered(address, size, room(asked), Source::Kmalloc, gfp, site);
+            let room = if self.asan.is_some() { room(asked) } else { self.machine_ksize(address) };
+            self.entered(address, size, room, Source::Kmalloc, gfp, site);
         }
         address
     }
@@ -118,6 +121,50 @@ impl<B: Backend> Engine<B> {
         }
     }
 
+    /// Returns what may be used of a block, which a module that asks may then write to.
+    #[cold]
+    pub(super) fn ksize_checked(&self, address: u64) -> u64 {
+        let bytes = self.usable(address);
+        self.resize(address, bytes);
+        bytes
+    }
+
+    /// Returns what may be used of a block.
+    pub(super) fn usable_checked(&self, ledger: &Mutex<Ledger>, address: u64) -> u64 {
+        let Some(live) = lock(ledger).get(address).cloned() else {
+            return self.machine_ksize(address);
+        };
+        match live.source {
+            Source::Kmalloc if self.asan.is_some() => {
+                class_bytes(live.bytes).min(live.bytes + live.guard)
+            }
+            Source::Kmalloc => live.bytes + live.guard,
+            _ => live.bytes,
+        }
+    }
+
+    /// Returns what was asked of an object that is there, or was.
+    pub(crate) fn bytes_asked(&self, object: ObjPtr) -> u64 {
+        let address = self.address(Some(object));
+        let asked = self.ledger.as_ref().and_then(|ledger| lock(ledger).bytes_asked(address));
+        asked.unwrap_or_else(|| self.machine_ksize(address))
+    }
+
+    /// Enters that a block of kmalloc is `bytes` long from now on, of those that may be used of it.
+    pub(crate) fn resize(&self, address: u64, bytes: u64) {
+        let Some(ledger) = &self.ledger else { return };
+        let known =
+            lock(ledger).get(address).filter(|live| live.source == Source::Kmalloc).cloned();
+        let Some(live) = known else { return };
+        self.look_at_guard(address, &live, None);
+        let room = live.bytes + live.guard;
+        let live = self.guarded(address, Live { bytes, ..live }, room);
+        lock(ledger).enter(address, live);
+        if let Some(asan) = self.asan {
+            asan.allow(address, bytes, room);
+        }
+    }
+
     /// Writes guard bytes into what a block has behind its bytes.
     pub(super) fn guarded(&self, address: u64, mut live: Live, room: u64) -> Live {
         live.guard = room - live.bytes;
@@ -155,6 +202,8 @@ impl<B: Backend> Engine<B> {
             return self.free_marked(address, by, site);
         };
         if let Some(live) = self.settle(ledger, address, by, site) {
+            module::forget(address, live.bytes, site);
+            order::forget(address, live.bytes);
             self.look_at_guard(address, &live, Some(site));
             self.free_as(&live, address, site);
         }

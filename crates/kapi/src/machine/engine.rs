@@ -51,6 +51,14 @@ pub(crate) struct Engine<B: Backend> {
     pub(crate) pages_out: AtomicU64,
 }
 
+/// Returns the bytes of the smallest block of kmalloc's that has room for so many.
+pub(crate) fn class_bytes(size: u64) -> u64 {
+    let classes = slablab_kmem::KmallocConfig::LINUX;
+    let class = classes.iter().map(|&c| u64::from(c)).find(|&c| c >= size);
+    // What is too large for any block stays as it is: the allocation then fails.
+    class.unwrap_or_else(|| size.checked_next_power_of_two().unwrap_or(size))
+}
+
 /// Waits for a CPU that another thread uses; a constructor that allocates would wait for its own.
 #[cold]
 fn wait_for_cpu<T>(cpu: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -180,22 +188,26 @@ impl<B: Backend> Engine<B> {
         }
     }
 
-    /// Returns the bytes that may be used of a block.
+    /// Returns the bytes that may be used of a block, to a module that may then use them.
     pub(crate) fn ksize(&self, address: u64) -> u64 {
-        if address <= ZERO_SIZE_PTR {
-            return 0;
+        if self.checked && address > ZERO_SIZE_PTR {
+            return self.ksize_checked(address);
         }
-        if let Some(ledger) = &self.ledger
-            && let Some(live) = lock(ledger).get(address)
-        {
-            return live.bytes;
+        self.usable(address)
+    }
+
+    /// Returns the bytes that may be used of a block.
+    pub(crate) fn usable(&self, address: u64) -> u64 {
+        match &self.ledger {
+            _ if address <= ZERO_SIZE_PTR => 0,
+            Some(ledger) => self.usable_checked(ledger, address),
+            None => self.machine_ksize(address),
         }
-        let bytes = self.object(address).map_or(0, |object| self.on_cpu(|cpu| cpu.ksize(object)));
-        if let Some(asan) = self.asan {
-            // Who asks may use them.
-            asan.allow(address, bytes, bytes);
-        }
-        bytes
+    }
+
+    /// Returns what the machine says of a block.
+    pub(super) fn machine_ksize(&self, address: u64) -> u64 {
+        self.object(address).map_or(0, |object| self.on_cpu(|cpu| cpu.ksize(object)))
     }
 
     #[inline(always)]

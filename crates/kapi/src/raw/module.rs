@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use super::bytes;
 use crate::params::Declared;
+use crate::steps::Step;
 
 /// A module that was loaded; it stays until the process ends.
 #[derive(Debug)]
@@ -26,6 +27,21 @@ struct Param {
     perm: u32,
     elements: u64,
     element_bytes: u64,
+}
+
+/// What `struct kapi_step` in `runtime/steps.c` looks like.
+#[repr(C)]
+struct StepRecord {
+    operation: u32,
+    flags: u32,
+    index: u32,
+    argument: u32,
+    name: *const c_char,
+    path: *const c_char,
+    data: *const u8,
+    len: u64,
+    a: u64,
+    b: u64,
 }
 
 static MODULE: OnceLock<Module> = OnceLock::new();
@@ -116,6 +132,32 @@ impl Module {
         unsafe { function(path.as_ptr(), text.as_ptr().cast(), len) }
     }
 
+    /// Hands a step to the runtime, which has copied what it keeps when it returns.
+    pub(crate) fn call_step(&self, index: u32, step: &Step) {
+        type Function = unsafe extern "C" fn(*const StepRecord);
+        let at = self.find(c"kapi_step").expect("the runtime has it");
+        let text = |text: &str| CString::new(text).unwrap_or_default();
+        // Behind `&` a step may take as long as the process: its texts stay, too.
+        let (name, path) = (text(&step.name).into_raw(), text(&step.path).into_raw());
+        let data: &'static [u8] = step.data.clone().leak();
+        let record = StepRecord {
+            operation: step.operation as u32,
+            flags: u32::from(step.background),
+            index,
+            argument: step.argument as u32,
+            name,
+            path,
+            data: data.as_ptr(),
+            len: data.len() as u64,
+            a: step.a,
+            b: step.b,
+        };
+        // SAFETY: the runtime's function takes such a record.
+        let function = unsafe { std::mem::transmute::<u64, Function>(at) };
+        // SAFETY: the record holds for the call, its texts for ever.
+        unsafe { function(&raw const record) };
+    }
+
     fn params(&self) -> &[Param] {
         let (Some(start), Some(stop)) =
             (self.find(c"kapi_params_start"), self.find(c"kapi_params_stop"))
@@ -200,6 +242,17 @@ pub(crate) fn reclaim(gfp: u32, priority: u32) -> u64 {
     let function = unsafe { std::mem::transmute::<u64, Function>(at) };
     // SAFETY: takes numbers only.
     unsafe { function(gfp, priority) }
+}
+
+/// Lets the runtime take off its lists what is armed in memory that is freed at `site`.
+pub(crate) fn forget(address: u64, bytes: u64, site: u64) {
+    type Function = unsafe extern "C" fn(u64, u64, u64);
+    static FORGET: OnceLock<Option<u64>> = OnceLock::new();
+    let Some(at) = *FORGET.get_or_init(|| loaded()?.find(c"kapi_forget")) else { return };
+    // SAFETY: the runtime's function has this type.
+    let function = unsafe { std::mem::transmute::<u64, Function>(at) };
+    // SAFETY: takes numbers only.
+    unsafe { function(address, bytes, site) }
 }
 
 /// Advances a counter of the module, as the timer interrupt does.

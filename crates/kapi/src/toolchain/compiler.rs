@@ -1,13 +1,17 @@
 //! The system's C compiler, with the options that kernel source needs.
 
+use std::ffi::OsString;
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use slablab_host::{Access, KeyHasher, write_whole};
 
-use super::sources::SourceFile;
-use super::{files, stubs};
+use super::sources::{SourceFile, Sources};
+use super::{files, kept, stubs};
 use crate::error::Error;
 use crate::job::Version;
 
@@ -112,7 +116,7 @@ impl Compiler {
         self.asan.clone()
     }
 
-    fn command(&self, version: Version) -> Command {
+    fn command(&self, version: Version, includes: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         let Version(code) = version;
         command
@@ -120,8 +124,7 @@ impl Compiler {
             .args(MACHINE)
             .arg("-isystem")
             .arg(&self.own_include)
-            .arg("-I")
-            .arg(self.dir.join("include"))
+            .args(includes.iter().map(|folder| include(&self.dir.join(folder))))
             .args(["-include", "linux/kconfig.h", "-D__KERNEL__", "-DMODULE"])
             .arg(format!("-DLINUX_VERSION_CODE={code}"))
             .arg(format!("-DUTS_RELEASE=\"{version}-slablab\""));
@@ -142,12 +145,12 @@ impl Compiler {
         version: Version,
         object: &Path,
     ) -> Result<String, Error> {
-        let mut command = self.command(version);
+        let mut command = self.command(version, &["brings", "include"]);
         command
             .args(&file.flags)
             .arg(format!("-DKBUILD_MODNAME=\"{name}\""))
             .arg(format!("-DKBUILD_BASENAME=\"{name}\""))
-            .args(["-c", "-o"])
+            .args(["-MD", "-c", "-o"])
             .arg(object)
             .arg(&file.path);
         let output = self.run(&mut command)?;
@@ -158,12 +161,91 @@ impl Compiler {
         Err(Error::Compile { path: file.path.clone(), message: message.trim_end().into() })
     }
 
+    /// Returns the folder of modules that were compiled.
+    pub(super) fn kept_folder(&self) -> PathBuf {
+        self.dir.join("kept")
+    }
+
+    /// Returns a name for what would be made of a module's sources.
+    pub(super) fn key(&self, sources: &Sources, versions: &[Version]) -> Result<String, Error> {
+        let mut hasher = KeyHasher::new("kapi module");
+        hasher.update(self.run(Command::new(&self.program).arg("--version"))?.stdout);
+        hasher.update(&sources.name);
+        for &version in versions {
+            hasher.update(format!("{:?}", self.command(version, &["brings", "include"])));
+        }
+        for file in &sources.files {
+            hasher.update(file.path.as_os_str().as_encoded_bytes());
+            hasher.update(file.flags.join("\n"));
+            hasher.update_file(&file.path).map_err(Error::io(&file.path))?;
+        }
+        Ok(hasher.finish().to_string())
+    }
+
+    /// Returns the files that a module's sources included, but for ours and the compiler's, which are in its key.
+    pub(super) fn included(&self, out: &Path) -> Vec<PathBuf> {
+        let rules = fs::read_dir(out).into_iter().flatten().flatten().map(|entry| entry.path());
+        let rules = rules.filter(|path| path.extension().is_some_and(|extension| extension == "d"));
+        let paths =
+            rules.flat_map(|rule| kept::included(&fs::read_to_string(rule).unwrap_or_default()));
+        let others = paths
+            .filter(|path| !path.starts_with(&self.dir) && !path.starts_with(&self.own_include));
+        let mut others: Vec<_> = others.collect();
+        others.sort();
+        others.dedup();
+        others
+    }
+
+    /// Compiles the runtime's files, as many at once as there are processors; `progress` hears of each.
+    fn compile_runtime(
+        &self,
+        version: Version,
+        work: &Path,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<Vec<PathBuf>, Error> {
+        let files: Vec<PathBuf> = files::runtime_sources(&self.dir).collect();
+        let parts: Vec<PathBuf> = files
+            .iter()
+            .map(|file| work.join(file.file_stem().unwrap_or_default()).with_extension("o"))
+            .collect();
+        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        progress(0, files.len());
+        let compile_some = || -> Result<(), Error> {
+            while let Some(i) =
+                Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&i| i < files.len())
+            {
+                let mut command = self.command(version, &["include"]);
+                // The runtime is itself what string functions are made of.
+                command.args([
+                    "-ffreestanding",
+                    "-w",
+                    "-DKBUILD_MODNAME=\"kapi\"",
+                    "-DKAPI_RUNTIME",
+                ]);
+                command.args(["-c", "-o"]).arg(&parts[i]).arg(&files[i]);
+                self.succeed(&mut command, &files[i])?;
+                progress(done.fetch_add(1, Ordering::Relaxed) + 1, files.len());
+            }
+            Ok(())
+        };
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(compile_some)).collect();
+            workers.into_iter().try_for_each(|worker| worker.join().expect("it does not panic"))
+        })?;
+        Ok(parts)
+    }
+
     /// Returns the compiled runtime and jumps, compiling them if that was not done before.
-    pub(super) fn runtime(&self, version: Version) -> Result<PathBuf, Error> {
+    pub(super) fn runtime(
+        &self,
+        version: Version,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<PathBuf, Error> {
         let source = stubs::source();
         let mut hasher = KeyHasher::new("kapi runtime");
         hasher.update(self.run(Command::new(&self.program).arg("--version"))?.stdout);
-        hasher.update(format!("{:?}", self.command(version)));
+        hasher.update(format!("{:?}", self.command(version, &["include"])));
         hasher.update(&source);
         hasher.update("weak");
         let object = self.dir.join(format!("runtime-{}.o", hasher.finish()));
@@ -184,16 +266,7 @@ impl Compiler {
         };
         // Code stands in the order of the parts.
         let mut parts = vec![assembled("begin", &mark("kapi_runtime_begin"))?];
-        for file in files::runtime_sources(&self.dir) {
-            let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-            let part = work.path().join(format!("{stem}.o"));
-            let mut command = self.command(version);
-            // The runtime is itself what string functions are made of.
-            command.args(["-ffreestanding", "-w", "-DKBUILD_MODNAME=\"kapi\"", "-c", "-o"]);
-            command.arg(&part).arg(&file);
-            self.succeed(&mut command, &file)?;
-            parts.push(part);
-        }
+        parts.extend(self.compile_runtime(version, work.path(), progress)?);
         parts.push(assembled("end", &mark("kapi_runtime_end"))?);
         parts.push(assembled("jumps", &source)?);
         let whole = work.path().join("runtime.o");
@@ -252,6 +325,13 @@ fn checksum(file: &Path) -> Option<String> {
     let mut hasher = KeyHasher::new("object");
     hasher.update_file(file).ok()?;
     Some(hasher.finish().to_string())
+}
+
+/// Returns the option for a folder of headers.
+fn include(folder: &Path) -> OsString {
+    let mut option = OsString::from("-I");
+    option.push(folder);
+    option
 }
 
 /// Returns the assembly of a name for a place in the code.

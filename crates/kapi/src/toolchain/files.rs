@@ -75,7 +75,7 @@ pub fn header_items() -> Vec<HeaderItem> {
 
 fn items_of(header: &'static str, text: &str) -> Vec<HeaderItem> {
     let mut items = Vec::new();
-    // A declaration may run over several lines; macros' bodies are no declarations.
+    // A declaration may run over several lines; macros' bodies declare nothing.
     let mut declaration = String::new();
     let mut in_macro = false;
     for line in text.lines() {

@@ -4,13 +4,15 @@
 //! Headers and runtime are part of the command; they are unpacked once into a folder of the user's
 //! cache that is named after their contents. The runtime and the jumps are compiled once for each
 //! compiler, version and set of flags, and kept there. A module is compiled against them and linked
-//! with nothing else (`-nostdlib -z defs`), so that whatever is missing is an error that names it.
+//! with nothing else (`-nostdlib -z defs`), so that whatever is missing is an error that names it. The result is kept
+//! as well, until its sources change.
 //!
 //! Without a version that of the headers (6.1) is tried first, then the newest, then older ones: what a module
 //! was written for shows in what it compiles against.
 
 mod compiler;
 mod files;
+mod kept;
 mod sources;
 mod stubs;
 
@@ -51,36 +53,60 @@ pub struct Built {
     pub preload: Option<PathBuf>,
 }
 
-/// Compiles a module from a file or a folder into `out`.
+/// What is to be built.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// A file, or a folder.
+    pub source: &'a Path,
+    /// Which module of a folder that makes several.
+    pub module: Option<&'a str>,
+    /// The kernel that it is compiled for; `None` for the first of [`VERSIONS`] that it compiles for.
+    pub version: Option<Version>,
+    /// How.
+    pub flavor: Flavor,
+}
+
+/// Compiles a module from a file or a folder into `out`. `progress` is told when the library is compiled first, which is
+/// done once for each version: how many of its files are done, and how many there are.
 ///
 /// # Errors
 /// [`Error::Source`] for a path that holds no module, [`Error::Compile`] and [`Error::Link`] with the
 /// tools' own messages, [`Error::NoCompiler`].
 pub fn build(
-    source: &Path,
-    version: Option<Version>,
-    flavor: Flavor,
+    request: &Request<'_>,
     out: &Path,
+    progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Built, Error> {
-    let sources = Sources::find(source)?;
-    let compiler = Compiler::find(flavor)?;
-    let asked = version.map(|version| vec![version]);
+    let sources = Sources::find(request.source, request.module)?;
+    let compiler = Compiler::find(request.flavor)?;
+    let asked = request.version.map(|version| vec![version]);
     let versions = asked.unwrap_or_else(|| VERSIONS.to_vec());
+    let image = out.join(format!("{}.so", sources.name));
+    let kept_in = compiler.kept_folder();
+    let key = compiler.key(&sources, &versions)?;
+    let built = |version, warnings| Built {
+        image: image.clone(),
+        name: sources.name.clone(),
+        version,
+        warnings,
+        preload: compiler.preload(),
+    };
+    if let Some((kept, record)) = kept::find(&kept_in, &key) {
+        std::fs::copy(kept, &image).map_err(Error::io(&image))?;
+        return Ok(built(record.version, record.warnings));
+    }
     let mut first_error = None;
     for version in versions {
         match compile(&compiler, &sources, version, out) {
             Ok((objects, warnings)) => {
-                let image = out.join(format!("{}.so", sources.name));
                 let mut inputs = objects;
-                inputs.push(compiler.runtime(version)?);
+                inputs.push(compiler.runtime(version, progress)?);
                 compiler.link(&sources.name, &inputs, &image)?;
-                return Ok(Built {
-                    image,
-                    name: sources.name,
-                    version,
-                    warnings,
-                    preload: compiler.preload(),
-                });
+                let included = compiler.included(out);
+                if let Some(record) = kept::Record::new(version, &warnings, &included) {
+                    kept::keep(&kept_in, &key, &image, &record);
+                }
+                return Ok(built(version, warnings));
             }
             Err(error @ Error::Compile { .. }) => first_error = first_error.or(Some(error)),
             Err(error) => return Err(error),

@@ -32,12 +32,15 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// Finds the module at a path.
-    pub(super) fn find(path: &Path) -> Result<Self, Error> {
+    /// Finds the module at a path; in a folder that makes several, the one of this name.
+    pub(super) fn find(path: &Path, module: Option<&str>) -> Result<Self, Error> {
         let wrong = |what: &str| Error::Source { path: path.into(), what: what.into() };
         let meta = fs::metadata(path).map_err(Error::io(path))?;
         if meta.is_dir() {
-            return Self::of_folder(path);
+            return Self::of_folder(path, module);
+        }
+        if module.is_some() {
+            return Err(wrong("is one module; --module chooses one of a folder"));
         }
         if path.extension().is_none_or(|e| e != "c") {
             return Err(wrong("is no C source; give FILE.c, or a folder with a module's sources"));
@@ -48,7 +51,7 @@ impl Sources {
         Ok(Self { name: stem.replace('-', "_"), files: vec![file] })
     }
 
-    fn of_folder(dir: &Path) -> Result<Self, Error> {
+    fn of_folder(dir: &Path, wanted: Option<&str>) -> Result<Self, Error> {
         let wrong = |what: String| Error::Source { path: dir.into(), what };
         let dir = dir.canonicalize().map_err(Error::io(dir))?;
         for name in ["Kbuild", "Makefile"] {
@@ -56,22 +59,36 @@ impl Sources {
                 continue;
             }
             let modules = modules(&dir, name)?;
-            match modules.as_slice() {
-                [] => {}
-                [module] => return module.sources(&dir),
-                many => {
-                    let list: Vec<_> = many.iter().map(|module| module.name.as_str()).collect();
-                    let list = list.join(", ");
+            let list = || {
+                let names: Vec<_> = modules.iter().map(|module| module.name.as_str()).collect();
+                names.join(", ")
+            };
+            match (modules.as_slice(), wanted) {
+                ([], _) => {}
+                ([module], None) => return module.sources(&dir),
+                (several, None) => {
+                    let first = &several[0].name;
+                    let list = list();
                     return Err(wrong(format!(
-                        "its {name} makes several modules ({list}); give one as FILE.c"
+                        "its {name} makes several modules ({list}); choose one, as in --module {first}"
                     )));
                 }
+                (_, Some(wanted)) => match modules.iter().find(|module| module.is_called(wanted)) {
+                    Some(module) => return module.sources(&dir),
+                    None => {
+                        let list = list();
+                        return Err(wrong(format!("its {name} makes {list}, and no {wanted}")));
+                    }
+                },
             }
         }
         let files = c_files(&dir)?;
         match files.as_slice() {
             [] => Err(wrong("holds no C source".into())),
-            [one] => Self::find(one),
+            [one] if wanted.is_none() => Self::find(one, None),
+            _ if wanted.is_some() => {
+                Err(wrong("holds no Kbuild or Makefile with obj-m to choose from".into()))
+            }
             _ => Err(wrong(
                 "holds several C sources and no Kbuild or Makefile with obj-m; give one as FILE.c"
                     .into(),
@@ -165,6 +182,11 @@ fn modules(dir: &Path, file: &str) -> Result<Vec<ModuleRules>, Error> {
 }
 
 impl ModuleRules {
+    /// Whether it has this name, with dashes or with the underscores that a loaded module has for them.
+    fn is_called(&self, name: &str) -> bool {
+        self.name.replace('-', "_") == name.trim_end_matches(".ko").replace('-', "_")
+    }
+
     fn sources(&self, dir: &Path) -> Result<Sources, Error> {
         let mut files = Vec::new();
         for (object, flags) in &self.objects {
@@ -215,7 +237,7 @@ mod tests {
         let rules = "# a comment\nobj-m := my-mod.o\nmy-mod-objs := one.o \\\n two.o\n\
                      ccflags-y += -DDEBUG -I$(src)/x\nKDIR ?= /lib/modules\n";
         fs::write(dir.path().join("Makefile"), rules).unwrap();
-        let sources = Sources::find(dir.path()).unwrap();
+        let sources = Sources::find(dir.path(), None).unwrap();
         assert_eq!(sources.name, "my_mod");
         let include = format!("-I{}/x", dir.path().canonicalize().unwrap().display());
         assert_eq!(sources.files[0].flags, ["-DDEBUG", &include]);
@@ -229,7 +251,7 @@ mod tests {
             fs::write(dir.path().join(name), "").unwrap();
         }
         fs::write(dir.path().join("Makefile"), rules).unwrap();
-        Sources::find(dir.path())
+        Sources::find(dir.path(), None)
     }
 
     #[test]
@@ -270,7 +292,7 @@ mod tests {
             let outer = outer.args(["-f", "Outer", "src=elsewhere", "obj-m=other.o"]);
             assert!(outer.current_dir(dir.path()).output().unwrap().status.success());
         }
-        let files = Sources::find(dir.path()).unwrap().files;
+        let files = Sources::find(dir.path(), None).unwrap().files;
         let own = format!("-I{}", dir.path().canonicalize().unwrap().display());
         assert_eq!((files.len(), &files[0].flags[..]), (1, &[own][..]));
     }
@@ -284,13 +306,13 @@ mod tests {
     #[test]
     fn what_is_no_module_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let error = Sources::find(dir.path()).unwrap_err().to_string();
+        let error = Sources::find(dir.path(), None).unwrap_err().to_string();
         assert!(error.ends_with("holds no C source"), "{error}");
         fs::write(dir.path().join("a.c"), "").unwrap();
-        assert_eq!(Sources::find(dir.path()).unwrap().name, "a");
+        assert_eq!(Sources::find(dir.path(), None).unwrap().name, "a");
         fs::write(dir.path().join("b.c"), "").unwrap();
-        assert!(Sources::find(dir.path()).is_err());
+        assert!(Sources::find(dir.path(), None).is_err());
         fs::write(dir.path().join("Kbuild"), "obj-m = c.o\n").unwrap();
-        assert!(Sources::find(dir.path()).unwrap_err().to_string().contains("c.c"));
+        assert!(Sources::find(dir.path(), None).unwrap_err().to_string().contains("c.c"));
     }
 }

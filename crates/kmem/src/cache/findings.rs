@@ -59,6 +59,8 @@ pub struct Finding {
     pub site: Site,
     /// Call site of the previous operation on the object (its allocation or free), where known.
     pub site_before: Option<Site>,
+    /// Call site of the object's last allocation, where known.
+    pub site_allocated: Option<Site>,
     /// What was expected and what was found.
     pub detail: String,
 }
@@ -67,7 +69,16 @@ impl Finding {
     /// Describes a finding that names no cache and no object yet.
     pub(crate) fn new(kind: FindingKind, site: Site, detail: impl Into<String>) -> Self {
         let (cache, detail) = (String::from("-"), detail.into());
-        Self { kind, cache, object: None, offset: 0, site, site_before: None, detail }
+        Self {
+            kind,
+            cache,
+            object: None,
+            offset: 0,
+            site,
+            site_before: None,
+            site_allocated: None,
+            detail,
+        }
     }
 
     /// Names the cache.

@@ -97,6 +97,24 @@ impl Tracks {
         self.get(obj)
     }
 
+    /// Visits the objects of caches that are free and whose pages were not claimed anew: each with who freed it.
+    pub(crate) fn each_freed(&self, mut visit: impl FnMut(ObjPtr, CacheId, Option<Site>)) {
+        const TRACKS: usize = (PAGE_SIZE / 8) as usize;
+        let pages = self.pages.as_slice().iter().enumerate();
+        for (page, _) in pages.filter(|(_, tracked)| tracked.load(Ordering::Relaxed) != 0) {
+            let first = page * TRACKS;
+            for (at, track) in self.tracks.as_slice()[first..first + TRACKS].iter().enumerate() {
+                let state = track.state.load(Ordering::Relaxed);
+                let object = ObjPtr::new((first + at) as u64 * 8);
+                if let (FREED, Some(obj), Some(id)) =
+                    (state & (LIVE | FREED | WAITING), object, tracked_cache(state))
+                {
+                    visit(obj, id, track.site_of(state));
+                }
+            }
+        }
+    }
+
     /// Returns whether an object is given out.
     pub(crate) fn is_live(&self, obj: ObjPtr) -> bool {
         self.get(obj).is_some_and(|track| track.state.load(Ordering::Relaxed) & LIVE != 0)

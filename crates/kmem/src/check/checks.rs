@@ -47,7 +47,9 @@ impl<B: Backend> Checks<'_, B> {
         detail: String,
     ) {
         let core = &self.machine.core;
-        let finding = Finding::new(kind, sites.0, detail).cache(core.cache_name(id));
+        let mut finding = Finding::new(kind, sites.0, detail).cache(core.cache_name(id));
+        let made = core.tracks.get(obj).map(|track| track.sites.load(Ordering::Relaxed) as u32);
+        finding.site_allocated = made.filter(|&site| site != 0).map(Site);
         core.findings.report(finding.object(obj, offset).before(sites.1));
     }
 
@@ -356,6 +358,17 @@ impl<B: Backend> Checks<'_, B> {
         }
     }
 
+    /// Checks that no object that is free was written to since.
+    fn check_free_objects(&self) {
+        let core = &self.machine.core;
+        core.tracks.each_freed(|obj, id, site| {
+            let cache = self.machine.slot(id);
+            if cache.alive() && cache.id() == id && poisoned(cache) {
+                self.check_poison(cache, obj, (Site(0), site));
+            }
+        });
+    }
+
     /// Checks that all bytes of a range are `expected`; the first one that differs is a finding.
     fn check_bytes(
         &self,
@@ -388,6 +401,16 @@ impl<B: Backend> Checks<'_, B> {
         for error in self.machine.validate().errors {
             let findings = &self.machine.core.findings;
             findings.report(Finding::new(FindingKind::Imbalance, site, error));
+        }
+    }
+}
+
+impl<B: Backend> Machine<B> {
+    /// Checks the objects that are free, as their next allocation would: from level 2 on, a write to one of them is a
+    /// finding. Exact when no other thread is at work.
+    pub fn check_free_objects(&self) {
+        if self.core.setup.check >= CheckLevel::Full {
+            Checks { machine: self }.check_free_objects();
         }
     }
 }

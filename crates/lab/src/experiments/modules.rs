@@ -56,7 +56,13 @@ impl Host {
             .prefix("slablab-module-")
             .tempdir()
             .map_err(Error::io(&std::env::temp_dir(), "make a folder for a module"))?;
-        let built = toolchain::build(module.folder(), None, Flavor::Plain, folder.path())
+        let request = toolchain::Request {
+            source: module.folder(),
+            module: None,
+            version: None,
+            flavor: Flavor::Plain,
+        };
+        let built = toolchain::build(&request, folder.path(), &|_, _| {})
             .map_err(|e| failed(e.to_string()))?;
         let exe = std::env::current_exe().map_err(|e| failed(format!("where is slablab? {e}")))?;
         let command = [exe.into(), "insmod".into(), "--child".into()];
@@ -94,6 +100,7 @@ impl Host {
             // Checks are off, because they put guards between objects.
             check: 0,
             writes: Vec::new(),
+            steps: Vec::new(),
             reads: Vec::new(),
             wait_ms: 0,
             rmmod: true,

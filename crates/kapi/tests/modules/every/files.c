@@ -169,6 +169,13 @@ void files(void)
 	dev_dbg(NULL, "debug %d\n", 1);
 	class_destroy(class);
 	class_destroy(old);
+	proc_remove(entry);
+	remove_proc_entry("every_data", NULL);
+	remove_proc_entry("every_single", NULL);
+	remove_proc_entry("every_seq", NULL);
+	remove_proc_entry("every_seq_data", NULL);
+	remove_proc_entry("every_dir", NULL);
+	remove_proc_entry("every_old", NULL);
 }
 
 void messages(void)

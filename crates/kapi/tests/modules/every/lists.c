@@ -236,8 +236,10 @@ void rings(void)
 	sum += kfifo_get(&ring, &value) + kfifo_out(&ring, values, 2);
 	sum += kfifo_out_spinlocked(&ring, values, 1, &ring_lock);
 	sum += kfifo_out_locked(&ring, values, 1, &ring_lock);
+	set_fs(KERNEL_DS);
 	sum += kfifo_from_user(&ring, values, sizeof(values), &copied);
 	sum += kfifo_to_user(&ring, values, sizeof(values), &copied);
+	set_fs(USER_DS);
 	kfifo_skip(&ring);
 	kfifo_reset_out(&ring);
 	kfifo_reset(&ring);

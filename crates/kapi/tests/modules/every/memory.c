@@ -192,9 +192,11 @@ void users(void)
 	int value, *ptr = &value;
 
 	sum += access_ok(from, 5) + access_ok(VERIFY_READ, from, 5);
+	set_fs(KERNEL_DS);
 	sum += __copy_to_user(from, text, 5) + __copy_from_user(text, from, 5);
 	sum += put_user(5, ptr) + get_user(value, ptr) + __put_user(5, ptr) + __get_user(value, ptr);
 	sum += strncpy_from_user(text, from, sizeof(text)) + strnlen_user(from, 16);
+	set_fs(USER_DS);
 }
 
 static int __init every_init(void)

@@ -83,9 +83,13 @@ static void blocks(void)
 	struct page *pages[3] = { }, *block = alloc_pages(GFP_KERNEL | __GFP_COMP, 1);
 	struct page_frag_cache nc = { };
 	void *area = vmalloc_huge(5 << 20, GFP_KERNEL), *node = vmalloc_huge_node(4096, GFP_KERNEL, NUMA_NO_NODE);
-	char *copy = memdup_array_user("ab", 3, 1), *zeroed = kcalloc_node(2, 4, GFP_KERNEL, NUMA_NO_NODE);
+	char *copy, *zeroed = kcalloc_node(2, 4, GFP_KERNEL, NUMA_NO_NODE);
+	mm_segment_t before = get_fs();
 	int i;
 
+	set_fs(KERNEL_DS);
+	copy = memdup_array_user("ab", 3, 1);
+	set_fs(before);
 	IS(PageHead(block) + PageTail(block), 1);
 	IS(PageHead(block + 1) + PageTail(block + 1), 1);
 	IS(PageCompound(block + 1), 1);

@@ -7,17 +7,20 @@
 
 mod names;
 mod session;
+mod steps;
 mod symbols;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use slablab_host::TemporaryFolder;
-use slablab_kapi::toolchain::{self, Built, Flavor};
+use slablab_kapi::steps::{Step, usages};
+use slablab_kapi::toolchain::{self, Built, Flavor, Request};
 use slablab_kapi::{Image, Job, Version, host};
 use slablab_kmem::BackendKind;
 
@@ -25,6 +28,7 @@ use super::allocators::allocator;
 use super::size::parse_bytes;
 use crate::cli::{AnswerArgs, Format, OutputArgs};
 use crate::output::give;
+use crate::progress::Progress;
 use crate::say::say;
 use crate::schema::Published;
 use names::Names;
@@ -39,11 +43,15 @@ pub(super) const SCHEMAS: &[Published] = &[
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  slablab insmod memmax.c mode=2 --memory 256M\n  \
-                        slablab insmod demo.c size=64 --check 2 --cat demo")]
+                        slablab insmod demo.c size=64 --check 2 --cat demo\n  \
+                        slablab insmod scull --do 'write /dev/scull0 hello' --do 'read /dev/scull0'")]
 pub(crate) struct Args {
     /// The module: FILE.c, or a folder with its sources and Kbuild
-    #[arg(value_name = "FILE.c|DIR", required_unless_present_any = ["list_symbols", "child"])]
+    #[arg(value_name = "FILE.c|DIR", required_unless_present_any = ["list_symbols", "list_steps", "child"])]
     source: Option<PathBuf>,
+    /// The module of a folder whose Makefile makes several
+    #[arg(long, value_name = "NAME")]
+    module: Option<String>,
     /// Parameters of the module
     #[arg(value_name = "PARAM=VALUE")]
     params: Vec<String>,
@@ -66,10 +74,20 @@ pub(crate) struct Args {
     /// Write to a file of the module after init, before any --cat
     #[arg(long, value_name = "NAME=TEXT")]
     write: Vec<String>,
+    /// Use a file of the module after init, as a process: `write /dev/demo hello`, `read /dev/demo`, `open a /dev/demo
+    /// rw nonblock` (`slablab insmod --steps` lists all)
+    #[arg(long = "do", value_name = "STEP")]
+    steps: Vec<String>,
+    /// Take more steps from a file, one a line
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// Print the steps that --do and --script take
+    #[arg(long = "steps")]
+    list_steps: bool,
     /// Wait this long after init, so that threads and timers of the module can run
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = parse_seconds)]
     wait: f64,
-    /// Whether to run the module's exit function at the end
+    /// Whether to run the module's exit function at the end, or to leave the module loaded
     #[arg(long, value_name = "WHEN", value_enum, num_args = 0..=1, require_equals = true,
           default_value_t = Rmmod::Yes, default_missing_value = "yes")]
     rmmod: Rmmod,
@@ -96,12 +114,10 @@ pub(crate) struct Args {
     child: Option<PathBuf>,
 }
 
-/// Whether the module's exit is run.
+/// Whether the module's exit is run; words for each would make the help twice as long.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 enum Rmmod {
-    /// Run it
     Yes,
-    /// Leave the module loaded until the process ends
     No,
 }
 
@@ -120,13 +136,20 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         give(&symbols::Symbols::new(), output, &whole)?;
         return Ok(ExitCode::SUCCESS);
     }
+    if args.list_steps {
+        print_steps();
+        return Ok(ExitCode::SUCCESS);
+    }
     let source = args.source.as_deref().expect("clap requires it");
     if let Some(odd) = args.params.iter().find(|p| p.starts_with('=') || p.is_empty()) {
         bail!("{odd:?} is not a parameter; parameters look like name=value");
     }
+    let steps = steps::read(&args.steps, args.script.as_deref())?;
     let dir = TemporaryFolder::new("slablab-insmod-").context("cannot make a temporary folder")?;
     let flavor = if args.asan { Flavor::Asan } else { Flavor::Plain };
-    let built = toolchain::build(source, args.kernel_version, flavor, dir.path())?;
+    let request =
+        Request { source, module: args.module.as_deref(), version: args.kernel_version, flavor };
+    let built = build(&request, dir.path())?;
     let image = Image::read(&built.image)?;
     if args.modinfo {
         give(&symbols::Modinfo::new(source, &built, image.info()), output, &whole)?;
@@ -139,7 +162,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
             "insmod: {name}: MODULE_LICENSE() is missing, which no kernel since 5.8 builds"
         ));
     }
-    let job = job(args, &built)?;
+    let job = job(args, &built, steps)?;
     let live = if output.format == Format::Table { Live::Print } else { Live::Keep };
     let mut session = Session::new(&job, Names::new(image, &built.image), live);
     let start = host::Start {
@@ -157,6 +180,27 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     session.verdict()
 }
 
+fn print_steps() {
+    for usage in usages() {
+        println!("{usage}");
+    }
+}
+
+/// Builds a module; says what takes its time the first time.
+fn build(request: &Request<'_>, out: &Path) -> Result<Built> {
+    let bar = Mutex::new(None);
+    let progress = |done: usize, of: usize| {
+        let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
+        let what = "insmod: compiling the library that modules call, once for each version";
+        let bar = bar.get_or_insert_with(|| {
+            say(what);
+            Progress::new("compiling the library", of as u64)
+        });
+        bar.set(done as u64);
+    };
+    Ok(toolchain::build(request, out, &progress)?)
+}
+
 /// Says what the compiler warned of, and the version where it is not that of the headers.
 fn say_how_it_was_built(args: &Args, built: &Built) {
     if !built.warnings.is_empty() {
@@ -171,7 +215,7 @@ fn say_how_it_was_built(args: &Args, built: &Built) {
     }
 }
 
-fn job(args: &Args, built: &Built) -> Result<Job> {
+fn job(args: &Args, built: &Built, steps: Vec<Step>) -> Result<Job> {
     let writes = args.write.iter().map(|write| {
         let (path, text) = write.split_once('=').with_context(|| {
             format!("--write {write}: expected NAME=TEXT, as in --write demo=clear")
@@ -190,6 +234,7 @@ fn job(args: &Args, built: &Built) -> Result<Job> {
         check: if args.asan { args.check.max(2) } else { args.check },
         writes: writes.collect::<Result<_>>()?,
         reads: args.cat.clone(),
+        steps,
         wait_ms: (args.wait * 1000.0) as u64,
         rmmod: args.rmmod == Rmmod::Yes,
         plain_pointers: args.no_hash_pointers,

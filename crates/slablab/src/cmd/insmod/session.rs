@@ -7,10 +7,12 @@ use anyhow::{Result, bail};
 use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kapi::host::End;
+use slablab_kapi::steps::Step;
 use slablab_kapi::{Block, Event, FaultKind, Job, Misuse, Stage};
 use slablab_report::{Document, Item, Section};
 
 use super::names::{Names, Place};
+use super::steps::{Done, error_text};
 use crate::output::{Answer, Table, bytes, field};
 use crate::say::say;
 
@@ -34,6 +36,7 @@ pub(super) struct Session {
     init: Option<i64>,
     exited: bool,
     files: Vec<File>,
+    steps: Vec<Done>,
     findings: Vec<Finding>,
     /// How it ended early, in words.
     stopped: Option<String>,
@@ -42,6 +45,11 @@ pub(super) struct Session {
     hang: Option<String>,
     /// Bytes that are still allocated after exit.
     live_bytes: Option<u64>,
+    /// The step that runs, and all of them.
+    #[serde(skip)]
+    step: Option<usize>,
+    #[serde(skip)]
+    planned: Vec<Step>,
     #[serde(skip)]
     refused: Option<String>,
     #[serde(skip)]
@@ -91,10 +99,13 @@ impl Session {
             init: None,
             exited: false,
             files: Vec::new(),
+            steps: Vec::new(),
             findings: Vec::new(),
             stopped: None,
             hang: None,
             live_bytes: None,
+            step: None,
+            planned: job.steps.clone(),
             refused: None,
             stage: Stage::Load,
             open_line: false,
@@ -116,6 +127,8 @@ impl Session {
             }
             Event::Text { text } => self.text(&text),
             Event::FileEnd { result } => self.file_end(result),
+            Event::Step { index } => self.step = Some(index as usize),
+            Event::StepEnd { index, result, data } => self.step_end(index as usize, result, &data),
             Event::Exited => self.exited = true,
             Event::Finding { kind, detail, count, block, site } => {
                 self.finding(kind, &detail, count, block.as_ref(), site);
@@ -211,6 +224,15 @@ impl Session {
         }
     }
 
+    fn step_end(&mut self, index: usize, result: i64, data: &[u8]) {
+        let Some(step) = self.planned.get(index) else { return };
+        let done = Done::new(step, result, data);
+        self.end_line();
+        self.put(&done.lines());
+        self.steps.push(done);
+        self.step = self.step.filter(|&running| running != index);
+    }
+
     fn finding(
         &mut self,
         kind: Misuse,
@@ -262,12 +284,14 @@ impl Session {
         text
     }
 
-    fn where_it_was(&self) -> &'static str {
-        match self.stage {
-            Stage::Load => "loading",
-            Stage::Init => "init",
-            Stage::Live => "the loaded module",
-            Stage::Exit => "exit",
+    fn where_it_was(&self) -> String {
+        let step = self.step.and_then(|index| self.planned.get(index));
+        match (self.stage, step) {
+            (Stage::Load, _) => "loading".into(),
+            (Stage::Init, _) => "init".into(),
+            (Stage::Live, Some(step)) => format!("the step `{}`", step.text),
+            (Stage::Live, None) => "the loaded module".into(),
+            (Stage::Exit, _) => "exit".into(),
         }
     }
 
@@ -329,7 +353,8 @@ impl Session {
         if !started && self.stopped.is_some() {
             bail!("{}: {}", self.module, self.stopped.as_deref().unwrap_or_default());
         }
-        let failed_file = self.files.iter().any(|file| file.result < 0);
+        let failed_file = self.files.iter().any(|file| file.result < 0)
+            || self.steps.iter().any(|step| !step.good);
         let failed = self.init.is_some_and(|result| result < 0);
         let wrong = failed || failed_file || self.stopped.is_some() || !self.findings.is_empty();
         Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -349,15 +374,12 @@ fn kind_text(kind: Misuse) -> &'static str {
         Misuse::SleepInAtomic => "sleep in atomic context",
         Misuse::AtomicLeft => "lock or atomic context left",
         Misuse::Unbalanced => "unlock without a lock",
+        Misuse::WriteAfterFree => "write to freed memory",
+        Misuse::Left => "left behind",
+        Misuse::LockOrder => "locks in both orders",
+        Misuse::Reference => "reference count",
         Misuse::Damage => "corruption",
     }
-}
-
-/// Says what an error number means, in libc's words, as insmod does.
-fn error_text(result: i64) -> String {
-    let number = i32::try_from(-result).unwrap_or(0);
-    let text = std::io::Error::from_raw_os_error(number).to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_string()
 }
 
 fn signal_text(signal: i32) -> String {
