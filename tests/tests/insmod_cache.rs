@@ -14,22 +14,9 @@ const NOBODY: u32 = 65534;
 
 /// Runs a module with no home but what the password database says.
 fn without_a_home(variable: &str, folder: &Path) -> Output {
-    run(MODULE.as_ref(), variable, folder)
-}
-
-/// Runs a module that was not compiled before: a copy with another comment.
-fn another(number: usize, cache: &Path) -> Output {
-    let folder = tempfile::tempdir().unwrap();
-    let module = folder.path().join("page_demo.c");
-    let text = fs::read_to_string(slablab_tests::root().join(MODULE)).unwrap();
-    fs::write(&module, format!("{text}/* {number} */\n")).unwrap();
-    run(&module, "XDG_CACHE_HOME", cache)
-}
-
-fn run(module: &Path, variable: &str, folder: &Path) -> Output {
     let mut command = slablab();
     command.env_remove("HOME").env_remove("XDG_CACHE_HOME").env(variable, folder);
-    command.arg("insmod").arg(module).output().expect("slablab was built")
+    command.args(["insmod", MODULE]).output().expect("slablab was built")
 }
 
 /// A folder that everybody can write to, as /tmp is.
@@ -82,15 +69,19 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn files_of_the_cache_that_were_emptied_are_made_anew() {
     let cache = tempfile::tempdir().unwrap();
     fs::set_permissions(cache.path(), Permissions::from_mode(0o700)).unwrap();
-    let mut number = 0;
-    let mut run = || {
-        number += 1;
-        another(number, cache.path())
-    };
+    let run = || without_a_home("XDG_CACHE_HOME", cache.path());
     let first = run();
     let end_of = |name: &'static str| move |path: &&PathBuf| path.to_str().unwrap().ends_with(name);
-    for (name, left) in [(".o", 0), (".o", 1_000_000), ("/linux/slab.h", 0), (".c", 10)] {
+    let kept = |path: &PathBuf| path.ends_with("kept");
+    for (name, left) in
+        [(".so", 0), (".so", 5_000), (".o", 0), (".o", 1_000_000), ("/linux/slab.h", 0), (".c", 10)]
+    {
         let all = files(cache.path());
+        if name == ".o" {
+            // The library is read only where the module is not kept.
+            let mut folders = all.iter().filter_map(|path| path.parent().map(PathBuf::from));
+            fs::remove_dir_all(folders.find(kept).unwrap()).unwrap();
+        }
         let damaged = all.iter().find(end_of(name)).unwrap();
         let whole = fs::read(damaged).unwrap();
         assert!(whole.len() > left, "{}", damaged.display());
@@ -106,7 +97,8 @@ fn files_of_the_cache_that_were_emptied_are_made_anew() {
 fn what_a_killed_command_left_in_the_cache_is_removed() {
     let cache = tempfile::tempdir().unwrap();
     fs::set_permissions(cache.path(), Permissions::from_mode(0o700)).unwrap();
-    let _ = another(1, cache.path());
+    let run = || without_a_home("XDG_CACHE_HOME", cache.path());
+    let _ = run();
     let own = cache.path().join("slablab");
     let kapi = fs::read_dir(&own).unwrap().next().unwrap().unwrap().path();
     let left = [own.join("kapiAbCd12"), kapi.join("build-AbCd12")];
@@ -116,6 +108,6 @@ fn what_a_killed_command_left_in_the_cache_is_removed() {
         let then = SystemTime::now() - Duration::from_secs(3600);
         File::open(folder).unwrap().set_modified(then).unwrap();
     }
-    let _ = another(2, cache.path());
+    let _ = run();
     assert_eq!(left.each_ref().map(|folder| folder.exists()), [false, false]);
 }

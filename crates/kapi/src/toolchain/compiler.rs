@@ -166,6 +166,11 @@ impl Compiler {
         self.dir.join("kept")
     }
 
+    /// Removes what commands left that were killed while they compiled.
+    pub(super) fn remove_abandoned(&self) {
+        files::remove_abandoned(&self.dir);
+    }
+
     /// Returns a name for what would be made of a module's sources.
     pub(super) fn key(&self, sources: &Sources, versions: &[Version]) -> Result<String, Error> {
         let mut hasher = KeyHasher::new("kapi module");
@@ -249,7 +254,6 @@ impl Compiler {
         hasher.update(&source);
         hasher.update("weak");
         let object = self.dir.join(format!("runtime-{}.o", hasher.finish()));
-        files::remove_abandoned(&self.dir);
         if checksum(&object).is_some_and(|sum| {
             fs::read_to_string(beside(&object)).is_ok_and(|recorded| recorded == sum)
         }) {

@@ -2,11 +2,13 @@
 //!
 //! # How it works
 //! An entry's name is a hash of the compiler, its options and the module's sources. Beside the image stands a record: the
-//! version, the compiler's warnings, and a hash of every other file that the sources included. One that changed since
-//! makes the entry none.
+//! version, the compiler's warnings, a hash of the image, and one of every other file that the sources included. A file
+//! that differs makes the entry none, and the module is compiled anew.
 //!
 //! # Invariants
-//! An entry is renamed into place when it is whole. The oldest go when there are more than [`ENTRIES_MAX`].
+//! Image and record are written beside their names and renamed when they are whole. Commands that keep the same module at
+//! once need no lock: where the record of one stands beside the image of another, the hash of the image differs.
+//! The oldest entries go when there are more than [`ENTRIES_MAX`].
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,32 +26,43 @@ const ENTRIES_MAX: usize = 64;
 pub(super) struct Record {
     pub(super) version: Version,
     pub(super) warnings: String,
+    /// The image's hash: a full disk or a loss of power leaves images that are cut or empty.
+    image: String,
     /// Files that were included, with a hash of each.
     included: Vec<(PathBuf, String)>,
 }
 
 impl Record {
-    /// Makes a record; nothing if a file that was included cannot be read any more.
-    pub(super) fn new(version: Version, warnings: &str, included: &[PathBuf]) -> Option<Self> {
+    /// Makes the record of an image; nothing if it or a file that was included cannot be read any more.
+    pub(super) fn new(
+        version: Version,
+        warnings: &str,
+        image: &Path,
+        included: &[PathBuf],
+    ) -> Option<Self> {
         let hashed = |path: &PathBuf| Some((path.clone(), hash_of(path)?));
         let included = included.iter().map(hashed).collect::<Option<_>>()?;
-        Some(Self { version, warnings: warnings.into(), included })
+        Some(Self { version, warnings: warnings.into(), image: hash_of(image)?, included })
     }
 }
 
 fn hash_of(path: &Path) -> Option<String> {
-    let mut hasher = KeyHasher::new("included");
+    let mut hasher = KeyHasher::new("kept");
     hasher.update_file(path).ok()?;
     Some(hasher.finish().to_string())
 }
 
-/// Returns a kept module's image and record.
-pub(super) fn find(dir: &Path, key: &str) -> Option<(PathBuf, Record)> {
-    let image = dir.join(format!("{key}.so"));
+/// Copies a kept module to `image` and returns its record; nothing if there is none that is whole.
+pub(super) fn find(dir: &Path, key: &str, image: &Path) -> Option<Record> {
     let text = fs::read_to_string(dir.join(format!("{key}.json"))).ok()?;
     let record: Record = serde_json::from_str(&text).ok()?;
     let same = |(path, hash): &(PathBuf, String)| hash_of(path).as_ref() == Some(hash);
-    (image.is_file() && record.included.iter().all(same)).then_some((image, record))
+    if !record.included.iter().all(same) {
+        return None;
+    }
+    // The copy is compared, because another command may remove or replace the entry in between.
+    fs::copy(dir.join(format!("{key}.so")), image).ok()?;
+    (hash_of(image).as_ref() == Some(&record.image)).then_some(record)
 }
 
 /// Keeps a module. Whatever fails here only makes the next run slower.
@@ -113,21 +126,38 @@ mod tests {
         assert_eq!(paths, ["a.c", "b c.h", "/d/e.h"].map(PathBuf::from));
     }
 
-    #[test]
-    fn a_kept_module_goes_when_what_it_included_changes() {
+    /// Keeps a module with one header; returns the folder, the header's path and the record's folder.
+    fn kept_with_a_header() -> (tempfile::TempDir, PathBuf, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
         let (header, image) = (dir.path().join("a.h"), dir.path().join("a.so"));
         fs::write(&header, "1").unwrap();
         fs::write(&image, "image").unwrap();
-        let record = Record::new(Version::new(6, 1, 0), "", std::slice::from_ref(&header)).unwrap();
+        let included = std::slice::from_ref(&header);
+        let record = Record::new(Version::new(6, 1, 0), "", &image, included).unwrap();
         let kept = dir.path().join("kept");
         keep(&kept, "key", &image, &record);
-        let (found, record) = find(&kept, "key").unwrap();
-        assert_eq!(
-            (fs::read(found).unwrap(), record.version),
-            (b"image".to_vec(), Version::new(6, 1, 0))
-        );
+        (dir, header, kept)
+    }
+
+    #[test]
+    fn a_kept_module_goes_when_what_it_included_changes() {
+        let (dir, header, kept) = kept_with_a_header();
+        let copy = dir.path().join("copy.so");
+        let record = find(&kept, "key", &copy).unwrap();
+        assert_eq!((fs::read(&copy).unwrap(), record.version.0 >> 16), (b"image".to_vec(), 6));
         fs::write(&header, "2").unwrap();
-        assert!(find(&kept, "key").is_none());
+        assert!(find(&kept, "key", &copy).is_none());
+    }
+
+    #[test]
+    fn a_kept_module_that_is_cut_or_another_is_none() {
+        let (dir, _, kept) = kept_with_a_header();
+        let copy = dir.path().join("copy.so");
+        for wrong in ["", "imag", "other"] {
+            fs::write(kept.join("key.so"), wrong).unwrap();
+            assert!(find(&kept, "key", &copy).is_none(), "{wrong}");
+        }
+        fs::remove_file(kept.join("key.so")).unwrap();
+        assert!(find(&kept, "key", &copy).is_none());
     }
 }

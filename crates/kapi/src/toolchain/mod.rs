@@ -91,8 +91,8 @@ pub fn build(
         warnings,
         preload: compiler.preload(),
     };
-    if let Some((kept, record)) = kept::find(&kept_in, &key) {
-        std::fs::copy(kept, &image).map_err(Error::io(&image))?;
+    compiler.remove_abandoned();
+    if let Some(record) = kept::find(&kept_in, &key, &image) {
         return Ok(built(record.version, record.warnings));
     }
     let mut first_error = None;
@@ -103,7 +103,7 @@ pub fn build(
                 inputs.push(compiler.runtime(version, progress)?);
                 compiler.link(&sources.name, &inputs, &image)?;
                 let included = compiler.included(out);
-                if let Some(record) = kept::Record::new(version, &warnings, &included) {
+                if let Some(record) = kept::Record::new(version, &warnings, &image, &included) {
                     kept::keep(&kept_in, &key, &image, &record);
                 }
                 return Ok(built(version, warnings));
