@@ -18,14 +18,17 @@
 extern void kapi_spin_wait(const volatile unsigned int *word);
 
 /* As kapi_atomic_enter() and _exit(), with the lock: which are held when others are taken. The runtime's own are not told. */
-#ifdef KAPI_RUNTIME
-#define kapi_lock_enter(lock) kapi_atomic_enter()
-#define kapi_lock_got(lock) kapi_atomic_enter()
-#define kapi_lock_exit(lock) kapi_atomic_exit()
-#else
 extern void kapi_lock_enter(const volatile void *lock);
 extern void kapi_lock_got(const volatile void *lock);
 extern void kapi_lock_exit(const volatile void *lock);
+#ifdef KAPI_RUNTIME
+#define __kapi_lock_enter(lock) kapi_atomic_enter()
+#define __kapi_lock_got(lock) kapi_atomic_enter()
+#define __kapi_lock_exit(lock) kapi_atomic_exit()
+#else
+#define __kapi_lock_enter(lock) kapi_lock_enter(lock)
+#define __kapi_lock_got(lock) kapi_lock_got(lock)
+#define __kapi_lock_exit(lock) kapi_lock_exit(lock)
 #endif
 
 static __always_inline void kapi_spin_acquire(volatile unsigned int *word)
@@ -65,8 +68,8 @@ static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock) { return
 
 #define raw_spin_lock_init(lock) ((lock)->val = 0)
 #define raw_spin_is_locked(lock) ((lock)->val != 0)
-#define raw_spin_lock(lock) do { kapi_lock_enter(&(lock)->val); kapi_spin_acquire(&(lock)->val); } while (0)
-#define raw_spin_unlock(lock) do { kapi_spin_release(&(lock)->val); kapi_lock_exit(&(lock)->val); } while (0)
+#define raw_spin_lock(lock) do { __kapi_lock_enter(&(lock)->val); kapi_spin_acquire(&(lock)->val); } while (0)
+#define raw_spin_unlock(lock) do { kapi_spin_release(&(lock)->val); __kapi_lock_exit(&(lock)->val); } while (0)
 #define raw_spin_trylock_irq(lock) ({ \
 	local_irq_disable(); \
 	raw_spin_trylock(lock) ? 1 : ({ local_irq_enable(); 0; }); })
@@ -82,7 +85,7 @@ static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock) { return
 #define raw_spin_trylock(lock) ({ \
 	int __kapi_got = kapi_spin_try(&(lock)->val); \
 	if (__kapi_got) \
-		kapi_lock_got(&(lock)->val); \
+		__kapi_lock_got(&(lock)->val); \
 	__kapi_got; })
 
 #define spin_lock_init(lock) raw_spin_lock_init(spinlock_check(lock))
@@ -119,11 +122,11 @@ static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock) { return
 #define read_unlock(lock) do { __atomic_fetch_sub(&(lock)->val, 1, __ATOMIC_RELEASE); kapi_atomic_exit(); } while (0)
 #define write_lock(lock) \
 	do { \
-		kapi_lock_enter(&(lock)->val); \
+		__kapi_lock_enter(&(lock)->val); \
 		while (!kapi_write_try(&(lock)->val)) \
 			kapi_spin_wait(&(lock)->val); \
 	} while (0)
-#define write_unlock(lock) do { kapi_spin_release(&(lock)->val); kapi_lock_exit(&(lock)->val); } while (0)
+#define write_unlock(lock) do { kapi_spin_release(&(lock)->val); __kapi_lock_exit(&(lock)->val); } while (0)
 #define __KAPI_WITH_IRQ(op, lock) do { local_irq_disable(); op(lock); } while (0)
 #define __KAPI_THEN_IRQ(op, lock) do { op(lock); local_irq_enable(); } while (0)
 #define __KAPI_WITH_SAVE(op, lock, flags) do { local_irq_save(flags); op(lock); } while (0)

@@ -332,7 +332,7 @@ fn a_part_of_a_trace_has_objects_from_allocation_to_free() {
 fn a_part_that_cannot_be_is_refused() {
     for (options, says) in [
         (&["--site", "no_such_site"][..], "no_such_site"),
-        (&["--cache", "no_such_cache"], "no event is left to keep"),
+        (&["--cache", "no_such_cache"], "has no cache called"),
         (&["--time", "900,"], "no event is left to keep"),
         (&["--comm", "cc1"], "does not say what its threads are called"),
     ] {
