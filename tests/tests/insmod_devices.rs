@@ -224,6 +224,37 @@ fn pieces_of_data_and_numbers_come_from_users() {
     );
 }
 
+/// Devices that only have a number get their names by `mknod`; readers sleep until a writer comes.
+#[test]
+fn readers_sleep_on_a_queue_or_a_completion() {
+    steps(
+        "chr_sleep",
+        &[
+            "mknod /dev/queue sleepy 0",
+            "mknod /dev/done done 0",
+            "read /dev/queue &",
+            "read /dev/done &",
+            "sleep 0.1",
+            "write /dev/queue x",
+            "sleep 0.1",
+            "write /dev/done xy",
+            "wait",
+        ],
+        &[
+            "do: mknod /dev/queue sleepy 0 = 0",
+            "do: mknod /dev/done done 0 = 0",
+            "do sleeps",
+            "do: sleep 0.1 = 0",
+            "do: write /dev/queue x = 1",
+            "do: read /dev/queue & = 0",
+            "do: sleep 0.1 = 0",
+            "do: write /dev/done xy = 2",
+            "do: read /dev/done & = 0",
+            "do: wait = 0",
+        ],
+    );
+}
+
 /// A reader for whom nothing ever comes is killed with its process at the end, and the module unloads.
 #[test]
 fn a_process_that_waits_for_ever_ends_before_exit() {
