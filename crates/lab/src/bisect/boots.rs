@@ -80,24 +80,7 @@ impl<'a> Boots<'a> {
         folder: &Path,
         progress: &'a mut dyn FnMut(BisectStage<'_>),
     ) -> Result<Self> {
-        let experiment = find(EXPERIMENT)?;
-        let of = |version: &Version| {
-            plan(experiment, &version.request(&bisect.request, bisect.runs_max))
-        };
-        let plans: Vec<Plan> = bisect.versions.iter().map(of).collect::<Result<_>>()?;
-        let first = &plans[0];
-        if first.design.points.len() * first.design.points_per_cell != 1 {
-            return Err(Error::Request(
-                "a bisection has one point: give one number of --cpus, and one of --set groups"
-                    .to_owned(),
-            ));
-        }
-        let metric = first.metrics.iter().find(|metric| metric.key == bisect.metric);
-        let metric = metric.cloned().ok_or_else(|| {
-            let known: Vec<_> = first.metrics.iter().map(|metric| metric.key.as_str()).collect();
-            let known = known.join(", ");
-            Error::Request(format!("there is no metric '{}'; there are: {known}", bisect.metric))
-        })?;
+        let (plans, metric) = plans(bisect)?;
         let stored = Stored {
             schema: SCHEMA.to_owned(),
             versions: bisect.versions.iter().map(|version| version.name.clone()).collect(),
@@ -181,6 +164,28 @@ impl Measure for Boots<'_> {
         }
         Ok(Measured::Values(versions.map(|version| self.values[version][..runs].to_vec())))
     }
+}
+
+/// Returns the plan of each version, and the metric.
+pub(super) fn plans(bisect: &Bisect) -> Result<(Vec<Plan>, Metric)> {
+    let experiment = find(EXPERIMENT)?;
+    let of =
+        |version: &Version| plan(experiment, &version.request(&bisect.request, bisect.runs_max));
+    let plans: Vec<Plan> = bisect.versions.iter().map(of).collect::<Result<_>>()?;
+    let first = &plans[0];
+    if first.design.points.len() * first.design.points_per_cell != 1 {
+        return Err(Error::Request(
+            "a bisection has one point: give one number of --cpus, and one of --set groups"
+                .to_owned(),
+        ));
+    }
+    let metric = first.metrics.iter().find(|metric| metric.key == bisect.metric);
+    let metric = metric.cloned().ok_or_else(|| {
+        let known: Vec<_> = first.metrics.iter().map(|metric| metric.key.as_str()).collect();
+        let known = known.join(", ");
+        Error::Request(format!("there is no metric '{}'; there are: {known}", bisect.metric))
+    })?;
+    Ok((plans, metric))
 }
 
 /// Returns whether it is the version that cannot be built or booted, and not the machine that cannot build.

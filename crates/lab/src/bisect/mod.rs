@@ -34,6 +34,16 @@ use crate::error::{Error, Result};
 use crate::request::Metric;
 
 impl Bisect {
+    /// Refuses what cannot be, before anything is installed, written or built.
+    ///
+    /// # Errors
+    ///
+    /// If a version is not a kernel, the metric is unknown, there are several points, or so few runs decide nothing.
+    pub fn check(&self) -> Result<()> {
+        self.test()?;
+        boots::plans(self).map(drop)
+    }
+
     /// Finds the steps, with rows below `folder`.
     ///
     /// # Errors
@@ -45,14 +55,7 @@ impl Bisect {
         folder: &Path,
         progress: &mut dyn FnMut(BisectStage<'_>),
     ) -> Result<Bisection> {
-        let [_, _, ..] = self.versions[..] else {
-            return Err(Error::Request("a bisection needs two versions or more".to_owned()));
-        };
-        // Halving, and two comparisons for each half: as many as a single step takes.
-        let halvings = (self.versions.len() - 1).next_power_of_two().trailing_zeros();
-        let comparisons = f64::from(1 + 2 * halvings);
-        let test = Sequential::new(self.alpha / comparisons, self.runs_max, self.ignored_share)
-            .map_err(Error::numbers("--alpha, --runs and --ignore"))?;
+        let test = self.test()?;
         let mut boots = Boots::open(self, folder, progress)?;
         let Metric { name, unit, .. } = boots.metric().clone();
         let mut found = Search::new(&test, &mut boots).of(self.versions.len())?;
@@ -75,5 +78,17 @@ impl Bisect {
             alpha: self.alpha,
             runs_max: self.runs_max,
         })
+    }
+
+    /// Returns how two versions are compared.
+    fn test(&self) -> Result<Sequential> {
+        let [_, _, ..] = self.versions[..] else {
+            return Err(Error::Request("a bisection needs two versions or more".to_owned()));
+        };
+        // Halving, and two comparisons for each half: as many as a single step takes.
+        let halvings = (self.versions.len() - 1).next_power_of_two().trailing_zeros();
+        let comparisons = f64::from(1 + 2 * halvings);
+        Sequential::new(self.alpha / comparisons, self.runs_max, self.ignored_share)
+            .map_err(Error::numbers("--alpha, --runs and --ignore"))
     }
 }

@@ -94,6 +94,7 @@ enum Load {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let bisect = args.bisect()?;
+    bisect.check()?;
     let experiment = find("load")?;
     for version in &bisect.versions {
         let request = version.request(&bisect.request, bisect.runs_max);
