@@ -56,7 +56,12 @@
 #define GFP_BUFFER GFP_NOIO
 
 /* A call of @name may sleep if the flags let it; at check level 2 it is a finding where sleeping is forbidden. */
+#ifdef __KERNEL__
 extern void kapi_might_alloc(const char *name, gfp_t gfp);
+#else
+/* In a program without a module host everything may sleep. */
+static inline void kapi_might_alloc(const char *name, gfp_t gfp) { (void)name; (void)gfp; }
+#endif
 static inline void might_alloc(gfp_t gfp) { kapi_might_alloc("might_alloc", gfp); }
 
 #endif
