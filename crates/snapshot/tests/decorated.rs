@@ -270,6 +270,30 @@ fn rows_that_a_terminal_cut_at_any_column_are_whole() {
     }
 }
 
+/// `cut -c1-60` took rows that end in `: tunable` away, and nobody counted them.
+#[test]
+fn rows_of_slabinfo_that_end_at_any_column_behind_their_pages_are_rows() {
+    let row = |name: &str, objects: u64| {
+        format!(
+            "{name:<17} {objects:>6} {objects:>6}    312   13    1 : tunables    0    0    0 : slabdata     12     12      0"
+        )
+    };
+    let rows = [row("dentry", 156), row("filp", 156), row("buffer_head", 156)];
+    let pages = rows[0].find(" :").unwrap();
+    for width in pages..rows[0].len() {
+        let text: String = rows.iter().map(|row| format!("{}\n", &row[..width])).collect();
+        let paste = read(&format!("slabinfo - version: 2.1\n{text}"));
+        let table = &paste.tables[0];
+        let counted = table.rows + paste.unread_lines;
+        assert_eq!(
+            (counted, table.last().entries.len()),
+            (3, table.rows as usize),
+            "at {width}: {text}"
+        );
+        assert!(table.rows == 3 || width > pages + 12, "at {width}: {text}");
+    }
+}
+
 #[test]
 fn rows_of_which_some_are_wrapped_are_all_there() {
     for sample in &SAMPLES {

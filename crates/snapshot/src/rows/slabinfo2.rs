@@ -93,7 +93,13 @@ fn is_begin_of_rest(words: &[&str]) -> bool {
 
 /// Reads a line that has the numbers of the objects alone: the begin of a row, or a row whose rest was cut off.
 fn begin(words: &[&str]) -> Found {
-    let words = words.strip_suffix(&[":"]).unwrap_or(words);
+    let words = match words {
+        [row @ .., ":", end] if "tunables".starts_with(end) => row,
+        [row @ .., end] if end.strip_prefix(':').is_some_and(|end| "tunables".starts_with(end)) => {
+            row
+        }
+        row => row,
+    };
     let found =
         names(words).find_map(|at| row(words.get(at..at + 6).filter(|_| words.len() == at + 6)?));
     found.map_or(Found::No, |(row, least)| Found::Part(Some(row.with_slabs(least))))
