@@ -17,6 +17,7 @@ fn what_cannot_be_bisected_is_refused_and_leaves_nothing() {
     let place = folder.path().join("result");
     let said = |rest: &[&str]| refusal(&words(&place, rest));
     assert!(said(&["slub"]).contains("name two kernels or more"));
+    assert!(said(&["slub", "slab", "slub"]).contains("slub is named twice"));
     assert!(said(&["slub", "slab", "--settings", "quiet"]).contains("about one kernel"));
     assert!(said(&["nothing", "slub"]).contains("nothing: no such kernel"));
     let metric = said(&["slub", "slab", "--metric", "a b"]);

@@ -9,6 +9,7 @@
 //! The process never goes far beyond its limit: a thread that fills pages needs longer for a gigabyte than one look takes.
 
 use std::fs;
+use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
@@ -24,12 +25,22 @@ pub fn memory_available_bytes() -> Option<u64> {
     Some(group_room_bytes().map_or(available, |room| room.min(available)))
 }
 
+/// Whether the watch has ended.
+static IS_OVER: Mutex<bool> = Mutex::new(false);
+
 /// Calls `beyond` with the bytes in use when the process uses more than `limit_bytes`; from a thread, and once.
 pub fn watch_memory(limit_bytes: u64, beyond: impl FnOnce(u64) + Send + 'static) {
     let watch = move || {
         loop {
             match used_bytes() {
-                Some(used) if used > limit_bytes => return beyond(used),
+                Some(used) if used > limit_bytes => {
+                    // Held for as long as `beyond` takes: the answer waits for it.
+                    let is_over = IS_OVER.lock().expect("no thread panics while it is held");
+                    if !*is_over {
+                        beyond(used);
+                    }
+                    return;
+                }
                 Some(_) => thread::sleep(NAP),
                 None => return,
             }
@@ -37,6 +48,11 @@ pub fn watch_memory(limit_bytes: u64, beyond: impl FnOnce(u64) + Send + 'static)
     };
     // Without a thread nothing is watched, and the command does its work all the same.
     let _ = thread::Builder::new().name("memory".to_owned()).spawn(watch);
+}
+
+/// Ends the watch: the answer is known, and is written whole.
+pub fn end_watch() {
+    *IS_OVER.lock().expect("no thread panics while it is held") = true;
 }
 
 /// Returns the bytes of this process's own pages.

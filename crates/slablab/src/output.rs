@@ -35,7 +35,9 @@ pub(crate) trait Answer: Serialize + JsonSchema {
 pub(crate) fn give<A: Answer>(answer: &A, output: &OutputArgs, args: &AnswerArgs) -> Result<()> {
     let file = args.output.as_deref();
     if output.format == Format::Json && args.report.is_none() {
-        return write_result(json_text(answer.schema(), answer)?.as_bytes(), file);
+        let text = json_text(answer.schema(), answer)?;
+        slablab_host::end_watch();
+        return write_result(text.as_bytes(), file);
     }
     let mut document = answer.document();
     if output.format == Format::Mail && document.repeat.is_empty() {
@@ -65,6 +67,7 @@ pub(crate) fn give<A: Answer>(answer: &A, output: &OutputArgs, args: &AnswerArgs
             slablab_report::terminal(&document, &view)?
         }
     };
+    slablab_host::end_watch();
     // First, so that a page that cannot be written leaves no answer behind.
     if let Some(page) = &args.report {
         write_page(&document, page)?;

@@ -40,6 +40,12 @@ impl Bisect {
     ///
     /// If a version is not a kernel, the metric is unknown, there are several points, or so few runs decide nothing.
     pub fn check(&self) -> Result<()> {
+        let names = self.versions.iter().map(|version| &version.name);
+        if let Some((_, twice)) =
+            names.clone().enumerate().find(|(at, name)| names.clone().take(*at).any(|n| n == *name))
+        {
+            return Err(Error::Request(format!("{twice} is named twice")));
+        }
         self.test()?;
         boots::plans(self).map(drop)
     }

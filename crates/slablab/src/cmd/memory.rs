@@ -24,8 +24,7 @@ impl MemoryArgs {
         let whence = if self.ram.is_some() { "--ram" } else { "half of what was free" };
         watch_memory(limit, move |_| {
             say(format_args!(
-                "slablab: needs more memory than {} ({whence}): give more with --ram, or less to do at once: a part of the \
-                 trace (--time 0%,10%), fewer --allocators, fewer files",
+                "slablab: needs more memory than {} ({whence}): give more with --ram, or ask about less at once",
                 bytes(limit)
             ));
             exit(2)

@@ -6,9 +6,14 @@ use crate::error::At;
 use crate::{Error, Input};
 
 /// Formats that are known but not read: how they begin, what they are, and what to do.
-const FOREIGN: [(&[u8], &str, &str); 2] = [
+const FOREIGN: [(&[u8], &str, &str); 7] = [
     (b"PERFFILE", "is a perf.data of before 2012", "record again with a newer perf"),
     (b"\xfd7zXZ", "is compressed by xz", "unxz it first"),
+    (b"BZh", "is compressed by bzip2", "bunzip2 it first"),
+    (b"PK\x03\x04", "is a zip archive", "unzip it first"),
+    (b"\x89PNG", "is a picture", "give the text that it shows"),
+    (b"\xff\xfe", "is text in UTF-16", "convert it first with iconv -f UTF-16 -t UTF-8"),
+    (b"\xfe\xff", "is text in UTF-16", "convert it first with iconv -f UTF-16 -t UTF-8"),
 ];
 
 /// Finds out the format of `input`.
