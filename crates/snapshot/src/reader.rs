@@ -45,6 +45,12 @@ impl Paste {
             if { line }.read_until(b'\n', &mut bytes)? == 0 {
                 return Ok(reader.finish());
             }
+            if bytes.len() == LINE_BYTES_MAX && !bytes.ends_with(b"\n") {
+                // No table has such lines; a text whose line ends are lost has.
+                skip_line(&mut text)?;
+                reader.too_long(&String::from_utf8_lossy(&bytes));
+                continue;
+            }
             match series::head(&bytes) {
                 Some((length, sum, _)) => {
                     is_series = true;
@@ -58,6 +64,20 @@ impl Paste {
                 }
                 None => reader.line(&String::from_utf8_lossy(&bytes)),
             }
+        }
+    }
+}
+
+/// Reads on to the end of the line, and keeps nothing.
+fn skip_line(text: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let bytes = text.fill_buf()?;
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let length = end.map_or(bytes.len(), |at| at + 1);
+        let is_over = end.is_some() || length == 0;
+        text.consume(length);
+        if is_over {
+            return Ok(());
         }
     }
 }
@@ -346,6 +366,12 @@ impl Reader {
         if *lines > STRANGE_LINES_MAX {
             self.below = None;
         }
+    }
+
+    /// Counts a line that is longer than any row.
+    fn too_long(&mut self, begin: &str) {
+        self.number += 1;
+        self.unread(self.number, begin);
     }
 
     fn unread(&mut self, line: u64, text: &str) {

@@ -270,6 +270,18 @@ fn rows_that_a_terminal_cut_at_any_column_are_whole() {
     }
 }
 
+/// `echo $(cat /proc/slabinfo)` loses the line ends: pieces of the line were read as rows, with a headline about one of them.
+#[test]
+fn a_table_on_one_line_is_no_row() {
+    let row = "dentry 156 156 192 21 1 : tunables 0 0 0 : slabdata 8 8 0 ";
+    let line = row.repeat(300);
+    let paste = read(&line);
+    assert!(paste.tables.is_empty(), "{:?}", paste.tables);
+    assert_eq!((paste.lines, paste.unread_lines), (1, 1));
+    let beside = read(&format!("{line}\nslabinfo - version: 2.1\n{row}\n"));
+    assert_eq!((beside.tables[0].rows, beside.lines, beside.unread_lines), (1, 3, 1));
+}
+
 /// `cut -c1-60` took rows that end in `: tunable` away, and nobody counted them.
 #[test]
 fn rows_of_slabinfo_that_end_at_any_column_behind_their_pages_are_rows() {
