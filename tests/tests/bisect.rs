@@ -22,6 +22,7 @@ fn what_cannot_be_bisected_is_refused_and_leaves_nothing() {
     assert!(said(&["nothing", "slub"]).contains("nothing: no such kernel"));
     let metric = said(&["slub", "slab", "--metric", "a b"]);
     assert!(metric.contains("metrics=a b"), "{metric}");
+    assert!(said(&["slub", "slab", "--alpha", "1.5"]).contains("--alpha 1.5"));
     let few = said(&["slub", "slab", "--runs", "3"]);
     assert!(few.contains("needs at least"), "{few}");
     assert!(said(&["slub", "--series", "/nowhere"]).contains("/nowhere: cannot read the series"));

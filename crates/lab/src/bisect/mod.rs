@@ -91,6 +91,10 @@ impl Bisect {
         let [_, _, ..] = self.versions[..] else {
             return Err(Error::Request("a bisection needs two versions or more".to_owned()));
         };
+        if !(self.alpha > 0.0 && self.alpha < 1.0) {
+            let why = format!("--alpha {}: a probability lies between 0 and 1", self.alpha);
+            return Err(Error::Request(why));
+        }
         // Halving, and two comparisons for each half: as many as a single step takes.
         let halvings = (self.versions.len() - 1).next_power_of_two().trailing_zeros();
         let comparisons = f64::from(1 + 2 * halvings);

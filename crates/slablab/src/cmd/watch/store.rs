@@ -43,6 +43,9 @@ impl Store {
     fn locked(path: &Path) -> Result<File> {
         let file = OpenOptions::new().read(true).append(true).create(true).open(path);
         let file = file.with_context(|| format!("{}: cannot open", path.display()))?;
+        if !file.metadata().is_ok_and(|found| found.is_file()) {
+            bail!("{}: cannot be cut and continued as a file can; name another", path.display());
+        }
         // A process that is being started has the files of the one that starts it for a moment.
         for _ in 0..LOCK_TRIES {
             if file.try_lock().is_ok() {
