@@ -200,20 +200,30 @@ impl Reader<'_> {
         Some((in_use, all))
     }
 
+    /// Copies a structure that each CPU has, by its field in the cache and the place of the CPU's own memory; nothing where
+    /// the cache has none.
+    fn of_cpu(
+        &self,
+        reading: &mut Reading,
+        of_cache: u64,
+        place: u64,
+    ) -> Result<Option<Piece>, Error> {
+        let own = reading.fields.u64(of_cache);
+        if own == 0 {
+            return Ok(None);
+        }
+        let piece = self.memory.copy(own.wrapping_add(place), RECORD_BYTES)?;
+        reading.census.changed += u64::from(piece.is_none());
+        Ok(piece)
+    }
+
     fn cpu_slabs(
         &self,
         reading: &mut Reading,
         fields: &CpuFields,
         place: u64,
     ) -> Result<(), Error> {
-        let own = reading.fields.u64(fields.of_cache);
-        if own == 0 {
-            return Ok(());
-        }
-        let Some(piece) = self.memory.copy(own.wrapping_add(place), RECORD_BYTES)? else {
-            reading.census.changed += 1;
-            return Ok(());
-        };
+        let Some(piece) = self.of_cpu(reading, fields.of_cache, place)? else { return Ok(()) };
         let slab = piece.u64(fields.slab);
         if slab != 0 {
             self.cpu_slab(reading, slab, piece.u64(fields.freelist))?;
@@ -258,14 +268,7 @@ impl Reader<'_> {
         fields: &SheafFields,
         place: u64,
     ) -> Result<(), Error> {
-        let own = reading.fields.u64(fields.of_cache);
-        if own == 0 {
-            return Ok(());
-        }
-        let Some(piece) = self.memory.copy(own.wrapping_add(place), RECORD_BYTES)? else {
-            reading.census.changed += 1;
-            return Ok(());
-        };
+        let Some(piece) = self.of_cpu(reading, fields.of_cache, place)? else { return Ok(()) };
         for (at, which) in [(fields.main, 0), (fields.spare, 1), (fields.rcu_free, 2)] {
             let sheaf = piece.u64(at);
             if sheaf == 0 {

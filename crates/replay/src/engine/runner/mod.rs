@@ -58,20 +58,7 @@ struct Live {
 }
 
 /// An allocation without a call site.
-pub(crate) const NO_EVENT: Event = Event {
-    time_ns: 0,
-    cpu: 0,
-    pid: 0,
-    kind: Kind::Kmalloc,
-    object: NONE,
-    site: NONE,
-    cache: NONE,
-    bytes_req: 0,
-    bytes_alloc: 0,
-    gfp: 0,
-    node: -1,
-    stack: NONE,
-};
+pub(crate) const NO_EVENT: Event = Event { kind: Kind::Kmalloc, ..Event::EMPTY };
 
 /// Counts by name.
 type Counts = BTreeMap<String, u64>;
