@@ -457,7 +457,8 @@ fn projection(
     ProjectionMask::leaves(parquet.parquet_schema(), leaves.map(|(leaf, _)| leaf))
 }
 
-const RECORD_ONE: &str = "make a trace with `slablab record` or `slablab import`, or read a table of slabs with `slablab info`";
+const RECORD_ONE: &str = "make a trace with `slablab record` or `slablab import`; tables of slabs are for `slablab info`, \
+    with no trace beside them";
 
 /// Appends a column, with `null` where it has none.
 fn append<T: ArrowPrimitiveType, V: Copy>(
