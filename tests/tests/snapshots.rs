@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use slablab_tests::{refusal, slablab, stdout};
 
@@ -156,5 +157,104 @@ fn a_text_without_a_row_is_refused_with_what_can_be_read() {
         let begin = format!("{lines} beginning with \"slabinfo - version: 2.1\" {has} no row of a");
         assert!(said.contains(&begin), "{said}");
         assert!(said.contains("slabtop"), "{said}");
+    }
+}
+
+#[test]
+fn a_paste_of_ten_megabytes_takes_less_than_fifty() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("allocinfo");
+    let mut text = "allocinfo - version: 1.0\n#     <size>  <calls> <tag info>\n".to_owned();
+    for at in 0.. {
+        if text.len() >= 10_000_000 {
+            break;
+        }
+        let (bytes, calls, line) = (at * 4096, at % 977, at % 2971);
+        text.push_str(&format!(
+            "{bytes:12} {calls:8} drivers/net/ethernet/intel/file{}.c:{line} [igb] func:of_line_{at}\n",
+            at / 2971
+        ));
+    }
+    fs::write(&path, text).unwrap();
+    let kibibytes = |words: &[&str]| {
+        let program = slablab().get_program().to_owned();
+        let script = "import resource, subprocess, sys\n\
+                      subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)\n\
+                      print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
+        let mut python = Command::new("python3");
+        let output = python.args(["-c", script]).arg(program).args(words).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().parse::<u64>().unwrap()
+    };
+    // A program for tests is larger than one that people install, where this is 8 MB.
+    let without = kibibytes(&["--version"]).saturating_sub(8 << 10);
+    let with = kibibytes(&["info", path.to_str().unwrap()]);
+    assert!((with - without) * 1024 < 50_000_000, "{with} KiB, {without} of them before it reads");
+}
+
+#[test]
+fn tables_of_two_machines_are_not_moments_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |objects: u64| {
+        let slabs = objects / 21;
+        format!("flow {objects} {objects} 192 21 1 : tunables 0 0 0 : slabdata {slabs} {slabs} 0\n")
+    };
+    let paths = ["large", "small"].map(|name| folder.path().join(name));
+    fs::write(&paths[0], format!("MemTotal: 16000000 kB\n{}", row(2100))).unwrap();
+    fs::write(&paths[1], format!("MemTotal: 4000000 kB\n{}", row(4200))).unwrap();
+    let [large, small] = paths.each_ref().map(|path| path.to_str().unwrap());
+    for words in [&["info", large, small][..], &["info", folder.path().to_str().unwrap()]] {
+        let said = stdout(words).replace('\n', " ");
+        assert!(said.contains("MemTotal is 15.3 GiB at one moment and 3.81 GiB"), "{said}");
+        assert!(said.contains("what grows cannot be told"), "{said}");
+        assert!(!said.contains("What grows"), "{said}");
+    }
+}
+
+#[test]
+fn a_table_beside_a_recording_or_beside_no_table_is_refused_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = series(folder.path());
+    let table = table.to_str().unwrap();
+    let other = folder.path().join("other");
+    fs::write(&other, "hello\n").unwrap();
+    let other = other.to_str().unwrap();
+    let trace = slablab_tests::root().join("traces/hackbench.parquet");
+    let trace = trace.to_str().unwrap();
+    for words in [["info", table, trace], ["info", trace, table]] {
+        let said = refusal(&words);
+        assert!(said.contains(&format!("{table} is a table")), "{said}");
+        assert!(said.contains(&format!("{trace} is a recording")), "{said}");
+    }
+    for words in [["info", table, other], ["info", other, table]] {
+        let said = refusal(&words);
+        assert!(said.contains(&format!("{other}: 1 line beginning with \"hello\"")), "{said}");
+    }
+    fs::write(other, "\n \n").unwrap();
+    assert!(refusal(&["info", other]).contains("the text is blank"));
+}
+
+#[test]
+fn a_list_of_which_rows_are_lost_says_so_in_its_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("list");
+    let text = "slabinfo - version: 2.1\nflow 210 210 192 21 1 : tunables 0 0 0 : slabdata 10 10 0\nbio-2 32 32 12\n";
+    fs::write(&path, text).unwrap();
+    let said = stdout(&["info", path.to_str().unwrap()]);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[1], "1 of 2 rows could not be read, so these sums are too low.", "{said}");
+}
+
+#[test]
+fn meminfo_alone_tells_how_much_and_how_to_see_which_caches() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("meminfo");
+    let text = "MemTotal: 1048576 kB\nMemFree: 5 kB\nSlab: 524288 kB\nSReclaimable: 102400 kB\nSUnreclaim: 421888 kB\n";
+    fs::write(&path, text).unwrap();
+    let said = stdout(&["info", path.to_str().unwrap()]);
+    for words in
+        ["Slabs hold 512.0 MiB of 1.00 GiB of memory (50 %).", "slablab info /proc/slabinfo"]
+    {
+        assert!(said.contains(words), "{words}: {said}");
     }
 }

@@ -6,6 +6,7 @@
 //! [`MOMENTS_MIN`] on, [`slablab_stats::trend`] decides whether the series rises; over two days and more it tells a rise
 //! from a daily wave and from steps.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use schemars::JsonSchema;
@@ -71,6 +72,9 @@ impl Growth {
     }
 }
 
+/// Times, and the bytes at each of them.
+type Points = Vec<(f64, u64)>;
+
 /// Returns how the entries of a table go on, those that grow most first; nothing with a single moment. `every_seconds` is
 /// the time between moments that tell none.
 #[must_use]
@@ -85,7 +89,7 @@ pub fn growth(moments: &[Moment], every_seconds: Option<f64>) -> Vec<Growth> {
         _ => at as f64,
     };
     let is_timed = is_timed || every_seconds.is_some();
-    let mut series: HashMap<(String, &str), Vec<(f64, u64)>> = HashMap::new();
+    let mut series: HashMap<(Cow<'_, str>, &str), Points> = HashMap::new();
     for (at, moment) in moments.iter().enumerate() {
         for entry in &moment.entries {
             let Some(bytes) = bytes(entry) else { continue };
@@ -98,7 +102,9 @@ pub fn growth(moments: &[Moment], every_seconds: Option<f64>) -> Vec<Growth> {
     }
     let several = series.into_iter().filter(|(_, points)| points.len() > 1);
     let mut grown: Vec<Growth> = several
-        .map(|((name, place), points)| judge(name, place.to_owned(), &points, is_timed))
+        .map(|((name, place), points)| {
+            judge(name.into_owned(), place.to_owned(), &points, is_timed)
+        })
         .collect();
     grown.sort_by(|a, b| {
         let rank = |growth: &Growth| (growth.pace != Pace::Grows, -growth.change_bytes());

@@ -1,6 +1,8 @@
 //! Who holds the memory of a table: entries by name, copies of a cache added up, and whether the kernel gives it back.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -51,47 +53,34 @@ pub struct Holders {
     /// How many of the families hold four fifths of the memory
     pub most: usize,
     /// The families, the one that holds most first
-    pub families: Vec<Family>,
+    pub families: Arc<Vec<Family>>,
 }
 
 /// Returns who holds what at a moment.
 #[must_use]
-pub fn holders(moment: &Moment) -> Holders {
+pub fn holders(moment: Moment) -> Holders {
     let mut holders = Holders::default();
-    let mut places: HashMap<(String, &str), usize> = HashMap::new();
-    for entry in &moment.entries {
-        if is_slab_pages(entry) {
+    let family = |entry: Entry| {
+        if is_slab_pages(&entry) {
             let bytes = entry.held_bytes().unwrap_or(0);
             holders.slab_page_bytes = holders.slab_page_bytes.saturating_add(bytes);
-            continue;
+            return None;
         }
-        let family = Family {
-            name: family_name(&entry.name),
-            place: entry.place.clone(),
-            members: 1,
-            held_bytes: entry.held_bytes(),
-            unused_bytes: entry.unused_bytes(),
-            waste_bytes: entry.waste_bytes,
-            objects: entry.objects,
-            object_bytes: entry.object_bytes,
-            reclaim: match entry.reclaimable {
-                Some(true) => Reclaim::GivenBack,
-                Some(false) => Reclaim::Kept,
-                None if entry.place.is_empty() => reclaim(&entry.name),
-                None => Reclaim::Unknown,
-            },
-        };
+        let family = Family::of(entry);
         holders.add(&family);
-        let key = (family.name.clone(), entry.place.as_str());
-        match places.get(&key) {
-            Some(&at) => holders.families[at].join(&family),
-            None => {
-                places.insert(key, holders.families.len());
-                holders.families.push(family);
-            }
+        Some(family)
+    };
+    // A paste may have a hundred thousand entries: families take their place in memory.
+    let mut families: Vec<Family> = moment.entries.into_iter().filter_map(family).collect();
+    families.sort_unstable_by(Family::by_name);
+    families.dedup_by(|other, first| {
+        let are_one = other.name == first.name && other.place == first.place;
+        if are_one {
+            first.join(other);
         }
-    }
-    holders.sort();
+        are_one
+    });
+    holders.sort(families);
     holders
 }
 
@@ -111,9 +100,9 @@ impl Holders {
         *part = part.saturating_add(held_bytes);
     }
 
-    fn sort(&mut self) {
-        self.families
-            .sort_by(|a, b| b.held_bytes.cmp(&a.held_bytes).then_with(|| a.name.cmp(&b.name)));
+    fn sort(&mut self, mut families: Vec<Family>) {
+        families
+            .sort_unstable_by(|a, b| b.held_bytes.cmp(&a.held_bytes).then_with(|| a.by_name(b)));
         let wanted = u128::from(self.held_bytes) * 4 / 5;
         let mut sum = 0;
         let reaches = |family: &&Family| {
@@ -121,11 +110,38 @@ impl Holders {
             sum += u128::from(family.held_bytes.unwrap_or(0));
             is_short
         };
-        self.most = self.families.iter().take_while(reaches).count();
+        self.most = families.iter().take_while(reaches).count();
+        self.families = Arc::new(families);
     }
 }
 
 impl Family {
+    fn by_name(&self, other: &Self) -> Ordering {
+        self.name.cmp(&other.name).then_with(|| self.place.cmp(&other.place))
+    }
+
+    fn of(entry: Entry) -> Self {
+        Self {
+            members: 1,
+            held_bytes: entry.held_bytes(),
+            unused_bytes: entry.unused_bytes(),
+            waste_bytes: entry.waste_bytes,
+            objects: entry.objects,
+            object_bytes: entry.object_bytes,
+            reclaim: match entry.reclaimable {
+                Some(true) => Reclaim::GivenBack,
+                Some(false) => Reclaim::Kept,
+                None if entry.place.is_empty() => reclaim(&entry.name),
+                None => Reclaim::Unknown,
+            },
+            name: match family_name(&entry.name) {
+                Cow::Owned(name) => name,
+                Cow::Borrowed(_) => entry.name,
+            },
+            place: entry.place,
+        }
+    }
+
     fn join(&mut self, other: &Family) {
         let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
         self.members += other.members;
@@ -153,16 +169,16 @@ fn is_slab_pages(entry: &Entry) -> bool {
 /// Returns the name of a cache with a star for what tells its copies apart: the partition of `kmalloc-rnd-03-64` and
 /// `kmalloc-part-03-64`, and the cgroup of `dentry(412:app.service)`.
 #[must_use]
-pub fn family_name(name: &str) -> String {
+pub(crate) fn family_name(name: &str) -> Cow<'_, str> {
     let copy = KmallocCache::parse(name).filter(|cache| cache.copy > 0);
     let number = copy.and_then(|_| name.split('-').nth(2));
     if let Some(number) = number {
-        return name.replacen(number, "*", 1);
+        return name.replacen(number, "*", 1).into();
     }
     match name.split_once('(') {
         Some((cache, cgroup)) if cgroup.starts_with(|c: char| c.is_ascii_digit()) => {
-            format!("{cache}(*)")
+            format!("{cache}(*)").into()
         }
-        _ => name.to_owned(),
+        _ => name.into(),
     }
 }

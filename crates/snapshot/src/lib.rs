@@ -1,9 +1,9 @@
 //! What tables say of slab memory at one moment, or at several: found in whatever text people paste.
 //!
 //! # How it works
-//! [`Reader`] takes a text line by line. `line` takes off what mailers, loggers and web pages put around a row,
-//! `stamp` recognises times, each file of `rows` knows one kind of row, and `cut` puts rows together that lie in
-//! several lines. What they find becomes a [`Paste`]: tables of [`Entry`]s at [`Moment`]s, and what the machine
+//! [`Reader`] takes a text, whose lines `text` finds. `line` and `html` take off what mailers, loggers and web pages
+//! put around a row, and `stamp` recognises times. Each file of `rows` knows one kind of row, and `cut` puts rows
+//! together that lie in several lines. What they find becomes a [`Paste`]: tables of [`Entry`]s at [`Moment`]s, and what the machine
 //! says of its memory in all. [`holders`] says which entries hold most of a table and whether the kernel gives them
 //! back, [`growth`] what grows from moment to moment, and [`known`] what is known of a cache.
 //!
@@ -11,8 +11,8 @@
 //! A number that a table does not have is `None`, never 0. A row that is read is whole. What looked like a row and was
 //! not read is counted, with the number of its line. Nothing here knows a file or a clock: the caller gives lines.
 //!
-//! Modules, lower ones first: `entry`; `edge`, `line`, `stamp`, `series`; `known`; `rows`; `cut`; `paste`; `moments`; `reader`;
-//! `holders`, `growth`.
+//! Modules, lower ones first: `entry`; `edge`, `html`, `stamp`, `series`; `line`; `known`; `rows`; `cut`; `paste`;
+//! `moments`; `machines`; `reader`; `text`; `holders`, `growth`.
 #![forbid(unsafe_code)]
 
 mod cut;
@@ -20,19 +20,23 @@ mod edge;
 mod entry;
 mod growth;
 mod holders;
+mod html;
 mod known;
 mod line;
+mod machines;
 mod moments;
 mod paste;
 mod reader;
 mod rows;
 mod series;
 mod stamp;
+mod text;
 
 pub use entry::{Entry, Machine, Moment};
 pub use growth::{Growth, Pace, Rise, growth};
-pub use holders::{Family, Holders, family_name, holders};
+pub use holders::{Family, Holders, holders};
 pub use known::{KnownCache, Reclaim, known};
+pub use machines::{Apart, apart};
 pub use paste::{Paste, Table, Unread};
 pub use reader::Reader;
 pub use rows::{Kind, Tells};

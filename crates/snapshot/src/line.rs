@@ -1,10 +1,12 @@
 //! A line without what mailers, web pages and terminals put around it.
 //!
 //! # How it works
-//! Escape sequences, quote marks, table bars, emphasis and HTML's escapes go. What precedes a row (a prompt, a time, the
+//! Escape sequences, quote marks, table bars, emphasis and HTML go. What precedes a row (a prompt, a time, the
 //! name of a logging program) stays, since a row is found by what it is made of and not by where it begins.
 
 use std::borrow::Cow;
+
+use crate::html;
 
 /// A row has at most this length.
 pub(crate) const LINE_BYTES_MAX: usize = 8 << 10;
@@ -12,7 +14,7 @@ pub(crate) const LINE_BYTES_MAX: usize = 8 << 10;
 /// Returns `line` with single blanks between its words, and without decoration.
 pub(crate) fn cleaned(line: &str) -> String {
     let line = without_escapes(line);
-    let line = without_entities(&line);
+    let line = html::without(&line);
     let mut clean = String::with_capacity(line.len());
     for word in line.split_whitespace() {
         let word = undecorated(word);
@@ -63,30 +65,6 @@ fn without_escapes(line: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Returns `line` with the characters that HTML writes by name.
-fn without_entities(line: &str) -> Cow<'_, str> {
-    const NAMED: [(&str, &str); 7] = [
-        ("&lt;", "<"),
-        ("&gt;", ">"),
-        ("&quot;", "\""),
-        ("&#39;", "'"),
-        ("&nbsp;", " "),
-        ("&#160;", " "),
-        ("&amp;", "&"),
-    ];
-    // Tags: what people paste out of a page's source.
-    const TAGS: [&str; 8] =
-        ["<br>", "<br/>", "<pre>", "</pre>", "<code>", "</code>", "<b>", "</b>"];
-    let is_plain = !line.contains('&') && !line.contains('<');
-    if is_plain {
-        return Cow::Borrowed(line);
-    }
-    let mut line = line.to_owned();
-    NAMED.iter().for_each(|(name, sign)| line = line.replace(name, sign));
-    TAGS.iter().for_each(|tag| line = line.replace(tag, " "));
-    Cow::Owned(line)
-}
-
 /// Reads a count in decimal digits.
 pub(crate) fn count(word: &str) -> Option<u64> {
     let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
@@ -102,6 +80,15 @@ pub(crate) fn size(word: &str) -> Option<u64> {
 /// As [`size`], with units of 1000, which `tools/mm/slabinfo` prints.
 pub(crate) fn decimal_size(word: &str) -> Option<u64> {
     scaled(word, 1000)
+}
+
+/// Reads a size in KiB with decimals, as slabtop prints it; many languages have a comma there.
+pub(crate) fn kibibytes(word: &str) -> Option<f64> {
+    let number = word.strip_suffix('K')?;
+    let (whole, part) = number.split_once(['.', ','])?;
+    count(whole)?;
+    count(part)?;
+    format!("{whole}.{part}").parse().ok()
 }
 
 fn scaled(word: &str, thousand: u64) -> Option<u64> {

@@ -4,8 +4,9 @@
 //! A moment ends where a cache is named again, and may end at a heading or a time. What follows there is a moment of its own
 //! if it names again what was named before. Else it is the same moment, since in a sorted list the heading lies anywhere.
 
-use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+use hashbrown::HashTable;
 
 use crate::entry::{Entry, Moment};
 use crate::paste::{Table, keep_rising_times};
@@ -21,7 +22,11 @@ pub(crate) struct Growing {
     rows: u64,
     pub(crate) has_heading: bool,
     /// A heading or a time was seen since the last row
-    pub(crate) at_boundary: bool,
+    at_boundary: bool,
+    /// Rows since the last heading could not be read
+    has_damage: bool,
+    /// When that heading was
+    heading: Option<Stamp>,
     moments: Vec<GrowingMoment>,
 }
 
@@ -29,12 +34,14 @@ pub(crate) struct Growing {
 struct GrowingMoment {
     stamp: Option<Stamp>,
     entries: Vec<Entry>,
-    /// Where the entries are, by a number that is made of their keys, or the next free one
-    places: HashMap<u64, usize>,
+    /// Where the entries are, by their keys; of a hundred thousand entries, so that no key is kept twice
+    places: HashTable<u32>,
     /// It began at a heading or a time, and may be the rest of the moment before
     is_tentative: bool,
     /// It names something that the moment before names
     repeats: bool,
+    /// None of its rows could be read
+    is_lost: bool,
 }
 
 /// What a second row of the same name is.
@@ -60,10 +67,39 @@ impl Again {
 }
 
 impl Growing {
+    /// Takes a heading or a time: what follows may be another moment.
+    pub(crate) fn boundary(&mut self) {
+        self.at_boundary = true;
+    }
+
+    /// Takes the heading of a moment.
+    pub(crate) fn heading(&mut self, stamp: Option<Stamp>) {
+        self.end_lost();
+        self.heading = stamp;
+        self.has_heading = true;
+        self.boundary();
+    }
+
+    /// Takes a row that could not be read.
+    pub(crate) fn damage(&mut self) {
+        self.has_damage = true;
+    }
+
+    /// Keeps the place of a moment without a readable row, so that those behind it keep theirs.
+    fn end_lost(&mut self) {
+        if self.has_heading && self.at_boundary && self.has_damage {
+            self.settle();
+            let stamp = self.heading;
+            self.moments.push(GrowingMoment { stamp, is_lost: true, ..GrowingMoment::default() });
+        }
+        self.has_damage = false;
+    }
+
     pub(crate) fn add(&mut self, kind: Kind, entry: Entry, stamp: Option<Stamp>) {
         let begins = self.moments.last().is_none_or(|moment| {
-            let again = moment.place(&entry).ok().map(|at| &moment.entries[at]);
+            let again = moment.place(&entry).map(|at| &moment.entries[at]);
             match (again, Again::of(kind)) {
+                _ if moment.is_lost => true,
                 _ if self.at_boundary => !moment.entries.is_empty(),
                 (None, _) | (Some(_), Again::More) => false,
                 (Some(_), Again::Moment) => true,
@@ -72,13 +108,14 @@ impl Growing {
         });
         if begins {
             self.settle();
-            let is_tentative = self.at_boundary && !self.moments.is_empty();
+            let follows_rows = self.moments.last().is_some_and(|moment| !moment.is_lost);
+            let is_tentative = self.at_boundary && follows_rows;
             self.moments.push(GrowingMoment { stamp, is_tentative, ..GrowingMoment::default() });
         }
-        self.at_boundary = false;
+        (self.at_boundary, self.has_damage) = (false, false);
         self.rows += 1;
         let repeats = match &self.moments[..] {
-            [.., before, _] => before.place(&entry).is_ok(),
+            [.., before, _] => before.place(&entry).is_some(),
             _ => false,
         };
         let moment = self.moments.last_mut().expect("one was begun");
@@ -99,8 +136,9 @@ impl Growing {
     }
 
     pub(crate) fn finish(mut self, kind: Kind) -> Option<Table> {
+        self.end_lost();
         self.settle();
-        if self.moments.is_empty() {
+        if self.moments.iter().all(|moment| moment.is_lost) {
             return None;
         }
         let clock = |moment: &GrowingMoment| moment.stamp.map(|stamp| stamp.clock);
@@ -121,29 +159,23 @@ impl Growing {
 }
 
 impl GrowingMoment {
-    /// Returns where an entry of this key is, or else the number under which it may be put.
-    fn place(&self, entry: &Entry) -> Result<usize, u64> {
-        let mut hasher = DefaultHasher::new();
-        entry.key().hash(&mut hasher);
-        let mut number = hasher.finish();
-        while let Some(&at) = self.places.get(&number) {
-            if self.entries[at].key() == entry.key() {
-                return Ok(at);
-            }
-            number = number.wrapping_add(1);
-        }
-        Err(number)
+    /// Returns where an entry of this key is.
+    fn place(&self, entry: &Entry) -> Option<usize> {
+        let is_it = |at: &u32| self.entries[*at as usize].key() == entry.key();
+        self.places.find(hash(entry), is_it).map(|at| *at as usize)
     }
 
     fn push(&mut self, entry: Entry) {
-        if let Err(number) = self.place(&entry) {
-            self.places.insert(number, self.entries.len());
+        // Entries beyond four billion are not found again.
+        if let (None, Ok(at)) = (self.place(&entry), u32::try_from(self.entries.len())) {
+            let entries = &self.entries;
+            self.places.insert_unique(hash(&entry), at, |at| hash(&entries[*at as usize]));
         }
         self.entries.push(entry);
     }
 
     fn take(&mut self, kind: Kind, entry: Entry) {
-        let Ok(at) = self.place(&entry) else {
+        let Some(at) = self.place(&entry) else {
             self.push(entry);
             return;
         };
@@ -159,6 +191,12 @@ impl GrowingMoment {
             Again::More | Again::Moment => known.add(&entry),
         }
     }
+}
+
+fn hash(entry: &Entry) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    entry.key().hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Returns whether two rows of node_exporter have the same number.

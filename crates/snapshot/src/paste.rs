@@ -22,6 +22,8 @@ pub struct Paste {
     pub unread: Vec<Unread>,
     /// Lines of the text
     pub lines: u64,
+    /// Those that are not blank
+    pub text_lines: u64,
     /// Whether the end of a series is missing, as a power cut leaves it
     pub is_torn: bool,
 }
@@ -35,7 +37,8 @@ pub struct Table {
     pub rows: u64,
     /// Whether the heading that such a file begins with is missing, so that rows may be missing, too
     pub may_be_cut: bool,
-    /// Its moments, the first one first; one at least
+    /// Its moments, the first one first; one at least. A moment without a readable row has no
+    /// entry
     pub moments: Vec<Moment>,
 }
 
@@ -49,14 +52,15 @@ pub struct Unread {
 }
 
 impl Table {
-    /// Returns the last moment.
+    /// Returns the last moment that has entries.
     ///
     /// # Panics
     ///
     /// Never: a table has a row.
     #[must_use]
     pub fn last(&self) -> &Moment {
-        self.moments.last().expect("a table has a moment")
+        let has_rows = |moment: &&Moment| !moment.entries.is_empty();
+        self.moments.iter().rfind(has_rows).expect("a table has a row")
     }
 }
 
@@ -67,6 +71,7 @@ impl Paste {
         let mut all = Paste::default();
         for (paste, file_seconds) in texts {
             all.lines += paste.lines;
+            all.text_lines += paste.text_lines;
             all.unread_lines += paste.unread_lines;
             all.unread.extend(paste.unread);
             all.is_torn |= paste.is_torn;

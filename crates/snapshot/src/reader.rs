@@ -8,16 +8,16 @@
 //! The numbers of a row are taken all or not at all. Memory grows with the rows that are read, and not with the text.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, Read};
 
 use crate::cut::{Alone, Cut, Joined};
 use crate::edge::{Columns, Edge};
 use crate::entry::{Entry, Machine};
-use crate::line::{LINE_BYTES_MAX, cleaned};
+use crate::html;
+use crate::line::cleaned;
+use crate::machines;
 use crate::moments::Growing;
 use crate::paste::{Paste, UNREAD_MAX, Unread};
 use crate::rows::{Below, Found, Kind, READERS, machine, stack};
-use crate::series;
 use crate::stamp::{self, Stamp};
 
 /// A heading ends after this many lines without a row.
@@ -28,75 +28,6 @@ const WEAK_ROWS_MIN: usize = 3;
 const COLUMNS_COUNTED: usize = 3;
 /// Characters of an unread line that are quoted.
 const QUOTED_CHARS: usize = 60;
-
-impl Paste {
-    /// Reads all lines of a text.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read.
-    pub fn read(mut text: impl BufRead) -> io::Result<Self> {
-        let mut reader = Reader::of(&String::from_utf8_lossy(text.fill_buf()?));
-        let mut bytes = Vec::new();
-        let mut is_series = false;
-        loop {
-            bytes.clear();
-            let line = text.by_ref().take(LINE_BYTES_MAX as u64);
-            if { line }.read_until(b'\n', &mut bytes)? == 0 {
-                return Ok(reader.finish());
-            }
-            if bytes.len() == LINE_BYTES_MAX && !bytes.ends_with(b"\n") {
-                // No table has such lines; a text whose line ends are lost has.
-                skip_line(&mut text)?;
-                reader.too_long(&String::from_utf8_lossy(&bytes));
-                continue;
-            }
-            match series::head(&bytes) {
-                Some((length, sum, _)) => {
-                    is_series = true;
-                    if !moment(&mut text, length, sum, &mut reader)? {
-                        let paste = reader.finish();
-                        return Ok(Self { is_torn: true, ..paste });
-                    }
-                }
-                None if is_series || series::is_cut_head(&bytes) => {
-                    return Ok(Self { is_torn: true, ..reader.finish() });
-                }
-                None => reader.line(&String::from_utf8_lossy(&bytes)),
-            }
-        }
-    }
-}
-
-/// Reads on to the end of the line, and keeps nothing.
-fn skip_line(text: &mut impl BufRead) -> io::Result<()> {
-    loop {
-        let bytes = text.fill_buf()?;
-        let end = bytes.iter().position(|byte| *byte == b'\n');
-        let length = end.map_or(bytes.len(), |at| at + 1);
-        let is_over = end.is_some() || length == 0;
-        text.consume(length);
-        if is_over {
-            return Ok(());
-        }
-    }
-}
-
-/// Reads a moment of a series, which has `length` bytes; returns whether it is whole.
-fn moment(
-    text: &mut impl BufRead,
-    length: usize,
-    sum: u32,
-    reader: &mut Reader,
-) -> io::Result<bool> {
-    let mut bytes = Vec::new();
-    text.by_ref().take(length as u64).read_to_end(&mut bytes)?;
-    let is_whole = bytes.len() == length && crc32fast::hash(&bytes) == sum;
-    if is_whole {
-        String::from_utf8_lossy(&bytes).lines().for_each(|line| reader.line(line));
-    }
-    Ok(is_whole)
-}
 
 /// Reads a text line by line.
 #[derive(Debug, Default)]
@@ -114,6 +45,8 @@ pub struct Reader {
     stamp: Option<Stamp>,
     weak: Vec<Entry>,
     paste: Paste,
+    /// What the machine says, and when
+    machine: Vec<(Machine, Option<Stamp>)>,
 }
 
 impl Reader {
@@ -126,6 +59,14 @@ impl Reader {
     /// Takes the next line.
     pub fn line(&mut self, line: &str) {
         self.number += 1;
+        match html::lines(line) {
+            Some(lines) => lines.into_iter().for_each(|line| self.part(line)),
+            None => self.part(line),
+        }
+    }
+
+    /// Takes a line, or what HTML makes a line of its own.
+    fn part(&mut self, line: &str) {
         let above = std::mem::replace(&mut self.edge, self.columns.edge(line));
         let clean = cleaned(line);
         if clean.is_empty() {
@@ -134,6 +75,7 @@ impl Reader {
             }
             return;
         }
+        self.paste.text_lines += 1;
         let words: Vec<&str> = clean.split(' ').collect();
         let stamp = stamp::of_line(&clean);
         self.stamp = stamp.or(self.stamp);
@@ -143,9 +85,10 @@ impl Reader {
         if let Some(reader) = READERS.iter().find(|reader| (reader.is_heading)(&words)) {
             self.end_cut();
             self.below = Some((reader.kind, 0));
-            let table = self.table(reader.kind);
-            table.has_heading = true;
-            table.at_boundary = true;
+            let stamp = self.stamp;
+            self.table(reader.kind).heading(stamp);
+            // Headings are as long as each other in every series, and no column cuts them.
+            self.edge = Edge::Free;
             return;
         }
         let found = self.found(&words);
@@ -174,12 +117,13 @@ impl Reader {
                 self.add(Kind::Slabinfo, entry);
             }
         }
-        let Self { mut tables, order, mut paste, number, .. } = self;
+        let Self { mut tables, order, mut paste, number, machine, .. } = self;
         let finished = order.into_iter().filter_map(|kind| {
             let table = tables.remove(&kind)?;
             table.finish(kind)
         });
-        paste.tables = finished.collect();
+        paste.tables = finished.chain(machines::table(&machine)).collect();
+        paste.machine = machine.into_iter().map(|(machine, _)| machine).collect();
         paste.lines = number;
         paste
     }
@@ -189,6 +133,9 @@ impl Reader {
         let Some((kind, entry)) = &mut self.open else { return false };
         if let Some(frame) = stack::frame(words) {
             entry.stack.push(frame);
+            return true;
+        }
+        if (kind.reader().further)(words, entry) {
             return true;
         }
         let beside: &[&str] = match kind {
@@ -280,7 +227,11 @@ impl Reader {
         match cut.alone.clone() {
             Alone::Row(row) => self.add(cut.kinds[0], row),
             Alone::Weak(row) => self.weak.push(row),
-            Alone::Damaged => self.unread(cut.number, cut.text()),
+            Alone::Damaged => {
+                self.unread(cut.number, cut.text());
+                let kind = self.below.map_or(cut.kinds.first().copied(), |(kind, _)| Some(kind));
+                kind.into_iter().for_each(|kind| self.damaged(kind));
+            }
             Alone::Nothing => {}
         }
         self.stamp = now;
@@ -328,7 +279,8 @@ impl Reader {
     }
 
     fn add_machine(&mut self, said: &Machine) {
-        let machines = &mut self.paste.machine;
+        let stamp = self.stamp;
+        let machines = &mut self.machine;
         let says_again = |last: &Machine| {
             let fields = |m: &Machine| {
                 [m.memory_bytes, m.slab_bytes, m.reclaimable_bytes, m.unreclaimable_bytes]
@@ -336,8 +288,8 @@ impl Reader {
             fields(last).iter().zip(fields(said)).any(|(a, b)| a.is_some() && b.is_some())
         };
         match machines.last_mut() {
-            Some(last) if !says_again(last) => last.complete(said),
-            _ => machines.push(*said),
+            Some((last, _)) if !says_again(last) => last.complete(said),
+            _ => machines.push((*said, stamp)),
         }
     }
 
@@ -359,7 +311,7 @@ impl Reader {
             self.cut = Some(Cut::new(kinds, &text, self.edge, self.number, self.stamp, alone));
         }
         if is_time {
-            self.tables.values_mut().for_each(|table| table.at_boundary = true);
+            self.tables.values_mut().for_each(Growing::boundary);
         }
         let Some((_, lines)) = &mut self.below else { return };
         *lines += 1;
@@ -369,8 +321,9 @@ impl Reader {
     }
 
     /// Counts a line that is longer than any row.
-    fn too_long(&mut self, begin: &str) {
+    pub(crate) fn too_long(&mut self, begin: &str) {
         self.number += 1;
+        self.paste.text_lines += 1;
         self.unread(self.number, begin);
     }
 
@@ -380,6 +333,11 @@ impl Reader {
             let text = text.chars().take(QUOTED_CHARS).collect();
             self.paste.unread.push(Unread { line, text });
         }
+    }
+
+    /// Tells the table of a kind, if there is one, that a row of it could not be read.
+    fn damaged(&mut self, kind: Kind) {
+        self.tables.entry(kind).and_modify(Growing::damage);
     }
 
     fn table(&mut self, kind: Kind) -> &mut Growing {

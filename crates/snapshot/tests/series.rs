@@ -1,6 +1,6 @@
 //! Moments: where one ends, when it was, and what grows from one to the next.
 
-use slablab_snapshot::{Kind, Pace, Paste, growth, holders};
+use slablab_snapshot::{Apart, Kind, Pace, Paste, apart, growth, holders};
 
 fn read(text: &str) -> Paste {
     Paste::read(text.as_bytes()).expect("memory can be read")
@@ -69,7 +69,7 @@ fn copies_of_a_cache_are_added_up() {
             + &row("kmalloc-128", 32)
             + &row("dentry(412:app.service)", 64)
             + &row("dentry(77:db.service)", 64);
-    let holders = holders(read(&text).tables[0].last());
+    let holders = holders(read(&text).tables[0].last().clone());
     assert_eq!(
         (holders.families[0].name.as_str(), holders.families[0].members),
         ("kmalloc-part-*-128", 15)
@@ -89,7 +89,85 @@ fn several_tables_of_one_text_are_all_read() {
     );
     let paste = read(&text);
     let kinds: Vec<_> = paste.tables.iter().map(|table| table.kind).collect();
-    assert_eq!(kinds, [Kind::Slabinfo, Kind::Allocinfo]);
+    assert_eq!(kinds, [Kind::Slabinfo, Kind::Allocinfo, Kind::Meminfo]);
     assert_eq!(paste.machine[0].slab_bytes(), Some(752_028 << 10));
     assert_eq!(paste.machine[0].unreclaimable_bytes, None, "absent is not zero");
+}
+
+#[test]
+fn a_moment_of_which_no_row_can_be_read_keeps_its_place() {
+    let heading = "slabinfo - version: 2.1\n# name            <active_objs> <num_objs> <objsize>\n";
+    let moment = |rows: &str| format!("{heading}{rows}");
+    let text = moment(&row("bio-2", 3200))
+        + &moment("bio-2 6400 64\nfilp 6")
+        + "\n"
+        + &moment(&row("bio-2", 9600))
+        + &moment("bio-2 12800 12\n");
+    let paste = read(&text);
+    let table = &paste.tables[0];
+    let rows: Vec<usize> = table.moments.iter().map(|moment| moment.entries.len()).collect();
+    assert_eq!(rows, [1, 0, 1, 0], "{paste:#?}");
+    assert_eq!(table.last().entries[0].objects, Some(9600));
+    assert_eq!(paste.unread_lines, 2, "{paste:#?}");
+    let grown = growth(&table.moments, Some(60.0));
+    let rate = grown[0].rise.bytes_per_step;
+    assert!((rate - 6400.0 * 128.0 / 120.0).abs() < 1e-6, "the moments are two minutes apart");
+}
+
+#[test]
+fn meminfo_is_a_table_of_two_halves_with_its_own_moments() {
+    let moment = |minute: u32, unreclaimable: u32| {
+        format!(
+            "Tue Mar 3 04:{minute:02}:01 UTC 2026\nMemTotal: 1034816 kB\nSlab: {} kB\n\
+             SReclaimable: 1000 kB\nSUnreclaim: {unreclaimable} kB\n",
+            unreclaimable + 1000
+        )
+    };
+    let text: String = (0..6).map(|at| moment(at, 5000 + 600 * at)).collect();
+    let paste = read(&text);
+    assert_eq!(paste.tables.len(), 1);
+    let table = &paste.tables[0];
+    assert_eq!((table.kind, table.moments.len(), table.rows), (Kind::Meminfo, 6, 12));
+    let grown = growth(&table.moments, None);
+    assert_eq!((grown[0].name.as_str(), grown[0].pace), ("SUnreclaim", Pace::Grows));
+    assert!((grown[0].rise.bytes_per_step - 600.0 * 1024.0 / 60.0).abs() < 1e-6, "{grown:?}");
+    assert_eq!(holders(table.last().clone()).kept_bytes, 8000 << 10);
+}
+
+#[test]
+fn moments_of_two_machines_or_kernels_are_known_as_such() {
+    let of = |memory: u64, bytes: u64| {
+        let row =
+            |name: &str| format!("{name} 32 32 {bytes} 32 1 : tunables 0 0 0 : slabdata 1 1 0\n");
+        read(&format!("MemTotal: {memory} kB\n{}{}", row("filp"), row("bio-2")))
+    };
+    let joined = |a: Paste, b: Paste| Paste::joined(vec![(a, None), (b, None)]);
+    let apart = |a, b| apart(&joined(a, b));
+    assert_eq!(apart(of(16_000_000, 128), of(16_000_100, 128)), None);
+    let two = Some(Apart::Memory(16_000_000 << 10, 4_000_000 << 10));
+    assert_eq!(apart(of(16_000_000, 128), of(4_000_000, 128)), two);
+    let kernels = Some(Apart::Objects("filp".to_owned(), 128, 120));
+    assert_eq!(apart(of(16_000_000, 128), of(16_000_000, 120)), kernels);
+}
+
+#[test]
+fn a_failed_allocation_names_its_cache_and_what_it_holds() {
+    let text = "[ 12.1] SLUB: Unable to allocate memory on CPU 0 (of node 0) on node -1, gfp=0x480020(GFP_ATOMIC)\n\
+        [ 12.1]   cache: kmalloc-1k, object size: 1000, buffer size: 1024, default order: 3, min order: 0\n\
+        [ 12.1]   kmalloc-1k debugging increased min order, use slab_debug=O to disable.\n\
+        [ 12.1]   node 0: slabs: 12, objs: 345, free: 5\n\
+        [ 12.1]   node 1: slabs: 1, objs: 32, free: 0\n\
+        [ 12.2] SLAB: Unable to allocate memory on node 0 (gfp=0x0)\n\
+        [ 12.2]   cache: size-64, object size: 64, order: 0\n\
+        [ 12.2]   node 0: slabs: 10/12, objs: 600/700, free: 100\n";
+    let paste = read(text);
+    let table = &paste.tables[0];
+    assert_eq!((table.kind, table.moments.len()), (Kind::SlubFailed, 1));
+    let [kmalloc, size] = &table.last().entries[..] else { panic!("{paste:#?}") };
+    assert_eq!(
+        (kmalloc.name.as_str(), kmalloc.slots, kmalloc.objects),
+        ("kmalloc-1k", Some(377), Some(372))
+    );
+    assert_eq!((kmalloc.slabs, kmalloc.held_bytes()), (Some(13), Some(377 << 10)));
+    assert_eq!((size.name.as_str(), size.slots, size.objects), ("size-64", Some(700), Some(600)));
 }

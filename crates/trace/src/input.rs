@@ -67,6 +67,10 @@ impl Input {
                 let what = "is not there: its recording was interrupted";
                 Error::bad(path, At::File, what, format!("make it with {command}"))
             }
+            _ if error.kind() == ErrorKind::PermissionDenied => {
+                let remedy = "run it again with sudo, or as a user who may read it";
+                Error::bad(path, At::File, format!("cannot open: {error}"), remedy)
+            }
             _ => Error::io(path, "cannot open", error),
         })?;
         let io = |e| Error::io(path, "cannot read", e);

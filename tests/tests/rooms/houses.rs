@@ -64,11 +64,14 @@ const LINUX: House = House {
 const SNAPSHOT: House = House {
     name: "snapshot",
     levels: &[
-        &["edge", "entry", "line", "series", "stamp", "known"],
+        &["edge", "entry", "html", "series", "stamp", "known"],
+        &["line"],
         &["rows"],
         &["cut", "paste", "holders"],
         &["moments", "growth"],
+        &["machines"],
         &["reader"],
+        &["text"],
     ],
     left: &[],
 };

@@ -7,6 +7,8 @@
 //!
 //! A row of nine cells takes about 250 bytes, a plot 10 to 60 kB for both widths together.
 
+use std::borrow::Cow;
+
 use askama::Template;
 use slablab_host::printable;
 
@@ -171,7 +173,7 @@ fn rows(table: &Table, columns: &[usize]) -> Vec<String> {
             (None, _) => format!("<td>{shown}"),
         }
     };
-    let row = |cells: &Vec<Cell>| {
+    let row = |cells: Cow<'_, [Cell]>| {
         let cells = columns.iter().map(|&at| cell(&cells[at]));
         format!("<tr>{}", cells.collect::<String>())
     };

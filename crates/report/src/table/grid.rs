@@ -1,23 +1,28 @@
 //! A table of data: named columns, rows of cells. A terminal gets it as text, a spreadsheet as CSV, and a page as
 //! rows that it sorts and filters.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use slablab_host::printable;
+
 use super::cell::Cell;
 use super::column::{Column, Seen, Side};
 use super::field::Field;
+use super::rows::Rows;
 use super::text;
-use slablab_host::printable;
 
 /// Rows under columns.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
     pub(crate) columns: Vec<Column>,
-    pub(crate) rows: Vec<Vec<Cell>>,
+    pub(crate) rows: Rows,
 }
 
 impl Table {
     /// Makes a table without rows.
     pub fn new(columns: impl Into<Vec<Column>>) -> Self {
-        Self { columns: columns.into(), rows: Vec::new() }
+        Self { columns: columns.into(), rows: Rows::default() }
     }
 
     /// Makes a table with a row for each of `things`, whose cells the columns take from it.
@@ -28,8 +33,16 @@ impl Table {
     /// Makes a table as [`Table::of`] does, with columns whose number only the result knows.
     pub fn of_fields<T>(things: &[T], fields: Vec<Field<'_, T>>) -> Self {
         let row = |thing| fields.iter().map(|field| (field.cell)(thing)).collect();
-        let rows = things.iter().map(row).collect();
+        let rows = Rows::Made(things.iter().map(row).collect());
         Self { columns: fields.into_iter().map(|field| field.column).collect(), rows }
+    }
+
+    /// Makes a table as [`Table::of_fields`] does, of things that may be very many: a row is made when it is shown.
+    pub fn of_many<T: 'static>(things: &Arc<Vec<T>>, fields: Vec<Field<'static, T>>) -> Self {
+        let columns = fields.iter().map(|field| field.column.clone()).collect();
+        let (len, things) = (things.len(), Arc::clone(things));
+        let row = move |at: usize| fields.iter().map(|field| (field.cell)(&things[at])).collect();
+        Self { columns, rows: Rows::Asked(len, Arc::new(row)) }
     }
 
     /// Appends a row.
@@ -46,7 +59,8 @@ impl Table {
     /// Returns the first `rows` rows in a table whose first column stands at the left, and is nowhere empty.
     pub(crate) fn flush_left(&self, rows: usize) -> Self {
         let mut columns = self.columns.clone();
-        let mut rows: Vec<Vec<Cell>> = self.rows.iter().take(rows).cloned().collect();
+        let mut rows: Vec<Vec<Cell>> =
+            self.rows.iter().take(rows).map(|row| row.into_owned()).collect();
         if let Some(first) = columns.first_mut() {
             first.side = Side::Left;
             for cell in rows.iter_mut().map(|row| &mut row[0]) {
@@ -55,7 +69,7 @@ impl Table {
                 }
             }
         }
-        Self { columns, rows }
+        Self { columns, rows: Rows::Made(rows) }
     }
 
     /// Returns whether there is nothing to show.
@@ -70,7 +84,7 @@ impl Table {
 
     /// Returns the cells of `columns` in the first `rows` rows, as text.
     pub(crate) fn cells_of(&self, columns: &[usize], rows: usize) -> Vec<Vec<String>> {
-        let row = |row: &Vec<Cell>| columns.iter().map(|&at| shown(&row[at])).collect();
+        let row = |row: Cow<'_, [Cell]>| columns.iter().map(|&at| shown(&row[at])).collect();
         self.rows.iter().take(rows).map(row).collect()
     }
 
@@ -118,7 +132,8 @@ impl Table {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let keyed: Vec<usize> =
             (0..self.columns.len()).filter(|&at| !self.columns[at].key.is_empty()).collect();
-        let rows = self.rows.iter().map(|row| keyed.iter().map(|&at| inert(&row[at])).collect());
+        let row = |row: Cow<'_, [Cell]>| keyed.iter().map(|&at| inert(&row[at])).collect();
+        let rows = self.rows.iter().map(row);
         let key = |&at: &usize| inert(&Cell::text(&self.columns[at].key));
         let head = keyed.iter().map(key).collect();
         for row in std::iter::once(head).chain(rows) {

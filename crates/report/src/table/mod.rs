@@ -7,6 +7,7 @@ mod comparisons;
 pub mod field;
 mod grid;
 mod mmtests;
+mod rows;
 mod text;
 
 pub use cell::Cell;

@@ -1,7 +1,7 @@
 //! What grows from moment to moment, in a sentence and as a table.
 
 use slablab_report::{Cell, Table, counted, field};
-use slablab_snapshot::{Family, Growth, Pace, Reclaim, Rise};
+use slablab_snapshot::{Apart, Family, Growth, Pace, Reclaim, Rise};
 
 use crate::output::{bytes, duration};
 
@@ -149,6 +149,37 @@ impl<'a> Growing<'a> {
         ];
         Table::of_fields(self.growth, fields)
     }
+}
+
+/// Says why moments cannot be compared.
+pub(super) fn apart(apart: &Apart) -> String {
+    match apart {
+        Apart::Memory(one, other) => format!(
+            "MemTotal is {} at one moment and {} at another, as of two machines: what grows cannot be told. If it is one, \
+             leave MemTotal out.",
+            bytes(*one),
+            bytes(*other)
+        ),
+        Apart::Objects(cache, one, other) => format!(
+            "Objects of {cache} have {one} bytes at one moment and {other} at another, as of two kernels: what grows cannot \
+             be told."
+        ),
+    }
+}
+
+/// Says whether the part of all slabs grows that the kernel keeps, by the machine's own count.
+pub(super) fn kept(growth: &[Growth]) -> Option<String> {
+    let kept = growth.iter().find(|growth| growth.name == "SUnreclaim")?;
+    Some(match kept.pace {
+        Pace::Grows => format!("SUnreclaim, all that is kept, grows by {}.", rate(&kept.rise)),
+        Pace::Rose => format!(
+            "SUnreclaim, all that is kept, is {} larger.",
+            bytes(u64::try_from(kept.change_bytes()).unwrap_or(0))
+        ),
+        Pace::Flat | Pace::Shrinks => {
+            "SUnreclaim, all that is kept, is not shown to grow.".to_owned()
+        }
+    })
 }
 
 /// Says a rate: by the hour, or by the moment where times are not known.

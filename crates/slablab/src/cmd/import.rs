@@ -152,9 +152,7 @@ pub(crate) enum Opened {
 pub(crate) fn open_any(path: &Path, filter: &FilterArgs) -> Result<Opened> {
     let input = Input::open(path)?;
     if tables::is_tables(&input) || slablab_trace::is_text_of_no_recording(&input) {
-        if !filter.is_empty() {
-            bail!("{}: a table has no events from which a part could be taken", path.display());
-        }
+        tables::refuse_filter(path, filter)?;
         return Ok(Opened::Tables(input));
     }
     let mut progress = Progress::default();

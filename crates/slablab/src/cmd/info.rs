@@ -55,11 +55,12 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         give(&tables::of_paste(&args.tables)?, output, &args.answer)?;
         return Ok(ExitCode::SUCCESS);
     };
-    if tables::are_tables(&paths) {
-        give(&tables::of_files(&paths, &args.tables)?, output, &args.answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
     let answer = if traces::inputs::are_several(&paths) {
+        if let Some(files) = tables::files(&paths)? {
+            tables::refuse_filter(first, &args.filter)?;
+            give(&tables::of_files(&files, &args.tables)?, output, &args.answer)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         refuse(&[(FILTERS, !args.filter.is_empty())])?;
         InfoAnswer::of_many(&paths, args.damaged.policy())?
     } else {

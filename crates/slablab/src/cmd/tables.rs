@@ -5,7 +5,7 @@
 //! is also read to its end for tables, since a table may stand behind a long log.
 
 use std::io::{BufRead, BufReader, IsTerminal, stdin};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result, bail};
@@ -13,6 +13,7 @@ use slablab_host::printable;
 use slablab_snapshot::Paste;
 use slablab_trace::{Input, is_cache_name};
 
+use super::filter::FilterArgs;
 use crate::answers::holding::HoldingAnswer;
 use crate::say::say;
 
@@ -36,12 +37,63 @@ pub(crate) fn is_tables(input: &Input) -> bool {
     Paste::read(head.as_bytes()).is_ok_and(|paste| !paste.tables.is_empty())
 }
 
-/// Returns whether `paths` are files of tables, which the first of them tells.
-pub(crate) fn are_tables(paths: &[&Path]) -> bool {
-    let is_file = |path: &&Path| path.is_file();
-    paths.len() > 1
-        && paths.iter().all(is_file)
-        && Input::open(paths[0]).is_ok_and(|input| is_tables(&input))
+/// Returns the files of tables that several paths, folders and patterns mean, in the order of their moments; nothing if
+/// they mean recordings.
+pub(crate) fn files(paths: &[&Path]) -> Result<Option<Vec<PathBuf>>> {
+    let mut files = Vec::new();
+    for path in paths {
+        match path.is_dir() {
+            true => files.extend(of_folder(path)?),
+            false if path.is_file() => files.push((*path).to_owned()),
+            // A pattern, or what is not there: who reads recordings says that.
+            false => return Ok(None),
+        }
+    }
+    let mut recording = None;
+    let mut table = None;
+    for file in &files {
+        let input = Input::open(file)?;
+        if is_tables(&input) {
+            table = table.or(Some(file));
+        } else if !slablab_trace::is_text_of_no_recording(&input) {
+            recording = recording.or(Some(file));
+        }
+    }
+    match (table, recording) {
+        (Some(table), Some(recording)) => bail!(
+            "{} is a table of slab memory and {} is a recording: give the tables to one command and the recordings to \
+             another",
+            table.display(),
+            recording.display()
+        ),
+        (None, Some(_)) => Ok(None),
+        _ => Ok(Some(files).filter(|files| !files.is_empty())),
+    }
+}
+
+/// Returns the tables in a folder, in the order of their names; its traces if it has any.
+fn of_folder(folder: &Path) -> Result<Vec<PathBuf>> {
+    let cannot = || format!("{}: cannot read", folder.display());
+    let mut files = Vec::new();
+    for entry in folder.read_dir().with_context(cannot)? {
+        let path = entry.with_context(cannot)?.path();
+        if path.extension().is_some_and(|extension| extension == "parquet") {
+            return Ok(vec![path]);
+        }
+        if path.is_file() && Input::open(&path).is_ok_and(|input| is_tables(&input)) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Refuses to take a part of a table.
+pub(crate) fn refuse_filter(path: &Path, filter: &FilterArgs) -> Result<()> {
+    if !filter.is_empty() {
+        bail!("{}: a table has no events from which a part could be taken", path.display());
+    }
+    Ok(())
 }
 
 /// Answers about the tables of an input.
@@ -86,8 +138,8 @@ fn complete(paste: &mut Paste) {
 const APART_SECONDS_MIN: f64 = 10.0;
 
 /// Answers about the tables of several files, whose times follow each other.
-pub(crate) fn of_files(paths: &[&Path], args: &TableArgs) -> Result<HoldingAnswer> {
-    let seconds = |path: &&Path| {
+pub(crate) fn of_files(paths: &[PathBuf], args: &TableArgs) -> Result<HoldingAnswer> {
+    let seconds = |path: &PathBuf| {
         let written = path.metadata().ok()?.modified().ok()?;
         Some(written.duration_since(UNIX_EPOCH).ok()?.as_secs_f64())
     };
@@ -133,6 +185,11 @@ fn read(mut text: impl BufRead, name: &str) -> Result<Paste> {
     let start: String = start.chars().take(400).collect();
     let paste = Paste::read(text).with_context(|| format!("{name}: cannot read"))?;
     if paste.tables.is_empty() {
+        if paste.text_lines == 0 {
+            bail!(
+                "{name}: the text is blank; give a recording, or a text with a table of slab memory"
+            );
+        }
         let has = if paste.lines == 1 { "has" } else { "have" };
         bail!(
             "{name}: {} {has} no row of a table that can be read; {READABLE}",

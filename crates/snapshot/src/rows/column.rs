@@ -33,10 +33,9 @@ pub(super) fn percent(word: &str) -> bool {
     word.strip_suffix('%').is_some_and(|number| number.parse::<f64>().is_ok())
 }
 
-/// `0.38K`, as slabtop prints sizes of objects.
+/// `0.38K` or `0,38K`, as slabtop prints sizes of objects.
 pub(super) fn kibibytes(word: &str) -> bool {
-    word.strip_suffix('K')
-        .is_some_and(|number| number.contains('.') && number.parse::<f64>().is_ok())
+    line::kibibytes(word).is_some()
 }
 
 /// `680184K`, as slabtop prints sizes of caches.

@@ -41,6 +41,10 @@ pub enum Kind {
     PageOwner,
     /// Slabs of memory cgroups, as `slablab watch` writes them
     Cgroup,
+    /// What the allocator prints when it gets no page
+    SlubFailed,
+    /// The slab lines of `/proc/meminfo`, and what else says them
+    Meminfo,
 }
 
 /// What the numbers of a table are.
@@ -52,11 +56,13 @@ pub enum Tells {
     Live,
     /// What was allocated over some time, freed or not
     Flow,
+    /// What all slabs hold, in two halves
+    Totals,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 17] = [
+    pub const ALL: [Kind; 19] = [
         Kind::Slabinfo,
         Kind::Slabinfo1,
         Kind::Slabtop,
@@ -74,6 +80,8 @@ impl Kind {
         Kind::PerfKmem,
         Kind::PageOwner,
         Kind::Cgroup,
+        Kind::SlubFailed,
+        Kind::Meminfo,
     ];
 
     /// Returns what it is called.
@@ -97,6 +105,8 @@ impl Kind {
             Self::PerfKmem => "perf kmem",
             Self::PageOwner => "page_owner",
             Self::Cgroup => "memory cgroups",
+            Self::SlubFailed => "the allocator's message of a failed allocation",
+            Self::Meminfo => "meminfo",
         }
     }
 
@@ -112,7 +122,8 @@ impl Kind {
             | Self::Crash
             | Self::Oom
             | Self::MmSlabinfo
-            | Self::Prometheus => Tells::Caches,
+            | Self::Prometheus
+            | Self::SlubFailed => Tells::Caches,
             Self::Allocinfo
             | Self::AllocTraces
             | Self::Kmemleak
@@ -120,6 +131,7 @@ impl Kind {
             | Self::PageOwner
             | Self::Cgroup => Tells::Live,
             Self::Slabratetop | Self::PerfKmem => Tells::Flow,
+            Self::Meminfo => Tells::Totals,
         }
     }
 

@@ -29,6 +29,7 @@ mod slabinfo1;
 mod slabinfo2;
 mod slabratetop;
 mod slabtop;
+mod slub_failed;
 mod spl;
 pub(crate) mod stack;
 mod vmstat;
@@ -38,7 +39,7 @@ pub use self::kind::{Kind, Tells};
 pub(crate) use self::row_reader::RowReader;
 
 /// The readers; those whose rows nothing else looks like come first.
-pub(crate) const READERS: [RowReader; 17] = [
+pub(crate) const READERS: [RowReader; 18] = [
     prometheus::READER,
     allocinfo::READER,
     slabinfo2::READER,
@@ -47,6 +48,7 @@ pub(crate) const READERS: [RowReader; 17] = [
     mm_slabinfo::READER,
     crash::READER,
     oom::READER,
+    slub_failed::READER,
     memleak::READER,
     kmemleak::READER,
     alloc_traces::READER,
@@ -59,9 +61,13 @@ pub(crate) const READERS: [RowReader; 17] = [
 ];
 
 impl Kind {
-    /// Returns how it is read.
+    /// Returns how its rows are read.
+    ///
+    /// # Panics
+    ///
+    /// For [`Kind::Meminfo`], which is made of what `machine` reads.
     pub(crate) fn reader(self) -> &'static RowReader {
         const ALL: &[RowReader] = &READERS;
-        ALL.iter().find(|reader| reader.kind == self).expect("every kind has a reader")
+        ALL.iter().find(|reader| reader.kind == self).expect("a kind of rows has a reader")
     }
 }

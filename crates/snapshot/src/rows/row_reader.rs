@@ -4,6 +4,7 @@ use super::column::Column;
 use super::found::{Below, Found};
 use super::kind::Kind;
 use crate::edge::Edge;
+use crate::entry::Entry;
 
 /// How a kind is read.
 pub(crate) struct RowReader {
@@ -20,6 +21,8 @@ pub(crate) struct RowReader {
     pub(crate) needs_heading: bool,
     /// Whether a row without the end of its last word is still a row
     pub(crate) ends_anywhere: bool,
+    /// Takes a line below an open row that has more numbers of it; returns whether it was one
+    pub(crate) further: fn(&[&str], &mut Entry) -> bool,
 }
 
 impl RowReader {
@@ -33,6 +36,7 @@ impl RowReader {
             columns_min: 3,
             needs_heading: false,
             ends_anywhere: false,
+            further: none,
         }
     }
 
@@ -54,6 +58,11 @@ impl RowReader {
         };
         self.columns.iter().filter_map(begin).max().unwrap_or(0)
     }
+}
+
+/// The further lines of a kind that has none.
+fn none(_: &[&str], _: &mut Entry) -> bool {
+    false
 }
 
 /// The heading of a kind that has none, or whose rows need none.

@@ -5,7 +5,7 @@ use super::found::{Below, Found, counts};
 use super::kind::Kind;
 use super::row_reader::RowReader;
 use crate::entry::Entry;
-use crate::line::{count, is_cache_name, size};
+use crate::line::{count, is_cache_name, kibibytes, size};
 
 pub(super) const READER: RowReader = RowReader {
     is_heading,
@@ -63,11 +63,6 @@ fn is_row(row: &[&str], columns: usize) -> bool {
 
 /// The use that slabtop prints differs by less from what its counts say.
 const USE_PERCENT_MAX: u64 = 1;
-
-/// Reads a size like `0.38K`.
-fn kibibytes(word: &str) -> Option<f64> {
-    word.strip_suffix('K').filter(|number| number.contains('.'))?.parse().ok()
-}
 
 fn entry(row: &[&str]) -> Option<Entry> {
     if !is_row(row, COLUMNS) {

@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(slabinfo.time_seconds, Some(1_772_510_401.0));
         assert_eq!(slabinfo.entries.len(), 2, "{text}");
         assert_eq!(slabinfo.entries[1].reclaimable, Some(true), "the machine's own flag counts");
-        assert_eq!(holders(slabinfo).given_back_bytes, 7 * 4096);
+        assert_eq!(holders(slabinfo.clone()).given_back_bytes, 7 * 4096);
         assert_eq!(paste.machine[0].slab_bytes, Some(188 << 10));
         assert_eq!(paste.machine[0].unreclaimable_bytes, Some(160 << 10));
         let cgroup = &paste.tables[2].last().entries[0];

@@ -1,0 +1,340 @@
+//! One table of slab memory: who holds most of it, what the kernel gives back, and what to type next.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use slablab_host::shell;
+use slablab_linux::KmallocCache;
+use slablab_report::{Cell, Table, counted, field};
+use slablab_snapshot::{
+    Family, Growth, Holders, Kind, Machine, Moment, Reclaim, Tells, growth, holders, known,
+};
+
+use super::growing::Growing;
+use crate::output::bytes;
+
+/// Names in a sentence.
+const NAMES_MAX: usize = 3;
+/// A difference of this share between a table and `Slab:` is worth a sentence.
+const DIFFERENCE_SHARE_MIN: f64 = 0.02;
+
+/// A table, and what it says.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct HeldTable {
+    pub(super) kind: Kind,
+    /// Rows that were read
+    pub(super) rows: u64,
+    /// Whether the heading is missing, so that rows may be missing, too
+    pub(super) may_be_cut: bool,
+    pub(super) moments: usize,
+    /// Moments without a readable row
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) lost_moments: usize,
+    /// From the first moment to the last, where times are known
+    pub(super) seconds: Option<f64>,
+    /// Who holds the memory at the last moment
+    #[serde(flatten)]
+    pub(super) holders: Holders,
+    /// What becomes of each from moment to moment
+    pub(super) growth: Vec<Growth>,
+}
+
+impl HeldTable {
+    /// Judges a table; what grows from moment to moment only if `is_comparable`.
+    pub(super) fn new(
+        mut table: slablab_snapshot::Table,
+        every_seconds: Option<f64>,
+        is_comparable: bool,
+    ) -> Self {
+        let time = |at: Option<&Moment>| at?.time_seconds;
+        let moments = table.moments.len();
+        let told = time(table.moments.first()).zip(time(table.moments.last()));
+        let every = every_seconds.map(|every| every * (moments - 1) as f64);
+        let is_lost = |moment: &Moment| moment.entries.is_empty();
+        let lost_moments = table.moments.iter().filter(|moment| is_lost(moment)).count();
+        let growth = match is_comparable {
+            true => growth(&table.moments, every_seconds),
+            false => Vec::new(),
+        };
+        let last = table.moments.iter().rposition(|moment| !is_lost(moment));
+        Self {
+            kind: table.kind,
+            rows: table.rows,
+            may_be_cut: table.may_be_cut,
+            moments,
+            lost_moments,
+            seconds: told.map(|(first, last)| last - first).or(every),
+            growth,
+            holders: last.map(|at| holders(table.moments.swap_remove(at))).unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn growing(&self) -> Growing<'_> {
+        Growing {
+            growth: &self.growth,
+            families: &self.holders.families,
+            noun: self.noun(),
+            moments: self.moments,
+            seconds: self.seconds,
+        }
+    }
+
+    /// Returns what an entry is called.
+    pub(super) fn noun(&self) -> &'static str {
+        match self.kind.tells() {
+            Tells::Caches => "cache",
+            Tells::Totals => "part",
+            Tells::Live | Tells::Flow => "call site",
+        }
+    }
+
+    /// Says who holds most of it.
+    pub(super) fn who(&self, machine: Option<&Machine>) -> String {
+        let Holders { held_bytes, families, most, .. } = &self.holders;
+        let Some(first) = families.first() else { return "The table has no entry.".to_owned() };
+        let most = &families[..(*most).max(1)];
+        let names: Vec<_> =
+            most.iter().take(NAMES_MAX).map(|family| family.name.as_str()).collect();
+        let of_most: u64 = most.iter().filter_map(|family| family.held_bytes).sum();
+        let share = 100.0 * of_most as f64 / (*held_bytes).max(1) as f64;
+        let names = listed(&names, most.len());
+        let (hold, allocated) = match most.len() {
+            1 => ("holds", "has"),
+            _ => ("hold", "have"),
+        };
+        let memory = match machine.and_then(|machine| machine.memory_bytes) {
+            Some(memory) => format!(", on a machine of {}", bytes(memory)),
+            None => String::new(),
+        };
+        match self.kind.tells() {
+            _ if *held_bytes == 0 => format!(
+                "{} {}; how many bytes an object has is not in the table.",
+                first.name,
+                of_objects(first)
+            ),
+            Tells::Totals => match machine.and_then(|machine| machine.memory_bytes) {
+                Some(memory) => format!(
+                    "Slabs hold {} of {} of memory ({:.0} %).",
+                    bytes(*held_bytes),
+                    bytes(memory),
+                    100.0 * *held_bytes as f64 / memory.max(1) as f64
+                ),
+                None => format!("Slabs hold {}.", bytes(*held_bytes)),
+            },
+            Tells::Caches => format!(
+                "{names} {hold} {} of the {} in the slabs that are listed ({share:.0} %){memory}.",
+                bytes(of_most),
+                bytes(*held_bytes)
+            ),
+            Tells::Live => format!(
+                "{names} {hold} {} of the {} that are listed ({share:.0} %){memory}.",
+                bytes(of_most),
+                bytes(*held_bytes)
+            ),
+            Tells::Flow => format!(
+                "{names} {allocated} {} of the {} that were allocated ({share:.0} %); how much of it is still there, the \
+                 table does not tell.",
+                bytes(of_most),
+                bytes(*held_bytes)
+            ),
+        }
+    }
+
+    /// Says which part the kernel gives back under pressure.
+    pub(super) fn given_back(&self) -> Option<String> {
+        let Holders { held_bytes, given_back_bytes, kept_bytes, unused_bytes, .. } = self.holders;
+        if !matches!(self.kind.tells(), Tells::Caches | Tells::Totals) || held_bytes == 0 {
+            return None;
+        }
+        let unknown = held_bytes.saturating_sub(given_back_bytes).saturating_sub(kept_bytes);
+        let untold = match self.kind.tells() {
+            Tells::Totals => "are of either kind: the table does not tell",
+            _ => "belong to caches whose names do not tell",
+        };
+        let parts = [
+            (
+                given_back_bytes,
+                "can be given back when memory is short (names of files, inodes, buffers)",
+            ),
+            (kept_bytes, "stay until their users free them"),
+            (unknown, untold),
+        ];
+        let parts = parts.iter().filter(|(part, _)| *part > 0);
+        let parts: Vec<_> = parts.map(|(part, what)| format!("{} {what}", bytes(*part))).collect();
+        let room = match unused_bytes {
+            0 => String::new(),
+            unused => format!(" {} of all is room that no object has.", bytes(unused)),
+        };
+        Some(format!("{}.{room}", parts.join("; ")))
+    }
+
+    /// Says what is known of the cache that holds most.
+    pub(super) fn what_it_is(&self) -> Option<String> {
+        let first = self.holders.families.first()?;
+        let cache = known(&first.name)?;
+        Some(format!("{}: {}.", first.name, cache.about))
+    }
+
+    /// Compares the sum of the table with what the machine says.
+    pub(super) fn beside(&self, machine: Option<&Machine>) -> Option<String> {
+        let machine = machine?;
+        let slabs = match self.kind {
+            Kind::Oom => machine.unreclaimable_bytes?,
+            // It is a list of one cache.
+            Kind::SlubFailed => return None,
+            _ if self.kind.tells() == Tells::Caches => machine.slab_bytes()?,
+            _ => return None,
+        };
+        let held = self.holders.held_bytes;
+        let difference = slabs as f64 - held as f64;
+        if difference.abs() < DIFFERENCE_SHARE_MIN * slabs as f64 {
+            return None;
+        }
+        Some(match difference > 0.0 {
+            true => format!(
+                "The machine counts {} in slabs, {} more than the list: rows that are missing, or blocks of more than two \
+                 pages, which kmalloc takes from the page allocator.",
+                bytes(slabs),
+                bytes(difference as u64)
+            ),
+            false => format!(
+                "The machine counts {} in slabs, {} less than the list: they were read at different times, or pages have \
+                 another size.",
+                bytes(slabs),
+                bytes(-difference as u64)
+            ),
+        })
+    }
+
+    /// Returns what to type next, or in a sentence what else there is to do.
+    pub(super) fn next(&self) -> Result<Vec<String>, String> {
+        let grows = self.growing().suspect();
+        let Some(first) = self.holders.families.first() else {
+            return Err("Nothing is known that would help on.".to_owned());
+        };
+        let name = grows.map_or(first.name.as_str(), |growth| growth.name.as_str());
+        let plain = name.split('(').next().unwrap_or(name);
+        match self.kind {
+            Kind::Slabinfo1 => Err(
+                "Linux 2.4 has no events to record: save the table again later and give both, and \
+                                    what grows is shown."
+                    .to_owned(),
+            ),
+            Kind::Allocinfo => {
+                let place = self.holders.families.iter().find(|family| family.name == name);
+                Err(format!(
+                    "The line that allocates is known: {}.",
+                    place.map_or(name, |family| &family.place)
+                ))
+            }
+            Kind::Cgroup => Err("The programs of the group that grows are asked next.".to_owned()),
+            Kind::AllocTraces | Kind::Kmemleak | Kind::Memleak | Kind::PageOwner => {
+                Err("The stacks name who allocates. \
+                 Take the table again later: what grows is a leak, or a cache that fills."
+                    .to_owned())
+            }
+            Kind::Slabratetop | Kind::PerfKmem | Kind::Meminfo => {
+                Ok(vec!["slablab info /proc/slabinfo".to_owned()])
+            }
+            _ if grows.is_none() && first.reclaim == Reclaim::GivenBack => Err(format!(
+                "{} is a cache and no leak as long as the kernel can give it back: `echo 2 > /proc/sys/vm/drop_caches`, \
+                 as root on that machine, shows how much that is.",
+                first.name
+            )),
+            _ if KmallocCache::parse(plain).is_some() || plain.contains('*') => Ok(vec![
+                "slablab record --duration 10".to_owned(),
+                format!("slablab stat slablab.parquet --cache {}", shell::word(plain)),
+            ]),
+            _ => Ok(vec![
+                format!("slablab record --caches {} --duration 10", shell::word(plain)),
+                "slablab stat slablab.parquet".to_owned(),
+            ]),
+        }
+    }
+
+    pub(super) fn how(&self) -> &'static str {
+        match self.kind.tells() {
+            Tells::Caches => {
+                "Held: bytes of the slabs. Unused: bytes of slabs that no object has. Given back: whether the kernel frees \
+                 unused objects when memory is short, by the table's flags or the cache's name."
+            }
+            Tells::Live => {
+                "Held: bytes of the objects that are alive. Pages of slabs are not added to their objects."
+            }
+            Tells::Flow => "Bytes that were allocated, freed or not.",
+            Tells::Totals => "SReclaimable and SUnreclaim of /proc/meminfo.",
+        }
+    }
+
+    pub(super) fn table(&self) -> Table {
+        let all = self.holders.held_bytes;
+        let maybe = |n: Option<u64>, cell: fn(u64) -> Cell| n.map_or(Cell::Missing, cell);
+        let mut fields = vec![
+            field::name(self.noun(), "name", |family: &Family| &family.name),
+            field::by("held", "held_bytes", move |f: &Family| maybe(f.held_bytes, Cell::Bytes)),
+            field::by("share", "held_share", move |f: &Family| match f.held_bytes {
+                Some(held) => Cell::share(held, all),
+                None => Cell::Missing,
+            }),
+            field::by("objects", "objects", move |f: &Family| maybe(f.objects, Cell::Count)),
+        ];
+        let given_back = field::text("given back", "reclaim", |f: &Family| {
+            match f.reclaim {
+                Reclaim::GivenBack => "yes",
+                Reclaim::Kept => "no",
+                Reclaim::Unknown => "not known",
+            }
+            .to_owned()
+        });
+        if self.kind.tells() == Tells::Totals {
+            fields.pop();
+            fields.push(given_back);
+        } else if self.kind.tells() == Tells::Caches {
+            fields.extend([
+                field::by("object", "object_bytes", move |f: &Family| {
+                    maybe(f.object_bytes, Cell::Bytes)
+                })
+                .where_room(),
+                field::by("unused", "unused_bytes", move |f: &Family| {
+                    maybe(f.unused_bytes, Cell::Bytes)
+                }),
+                given_back,
+            ]);
+        } else {
+            fields.extend([
+                field::by("wasted", "waste_bytes", move |f: &Family| {
+                    maybe(f.waste_bytes, Cell::Bytes)
+                })
+                .where_room(),
+                field::name("place", "place", |f: &Family| &f.place),
+            ]);
+        }
+        Table::of_many(&self.holders.families, fields)
+    }
+}
+
+/// Returns names as a sentence lists them: the first few, and how many more there are.
+fn listed(names: &[&str], all: usize) -> String {
+    let more = all - names.len();
+    match (names, more) {
+        ([one], 0) => (*one).to_owned(),
+        ([rest @ .., last], 0) => format!("{} and {last}", rest.join(", ")),
+        (names, more) => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
+/// Returns whether a count is not worth a field.
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// Says how many objects a family has, and what they waste.
+fn of_objects(family: &Family) -> String {
+    let objects = match family.objects {
+        Some(objects) => format!("has {}", counted(objects, "object")),
+        None => "is named first".to_owned(),
+    };
+    match family.waste_bytes {
+        Some(waste) => format!("{objects} and wastes {}", bytes(waste)),
+        None => objects,
+    }
+}

@@ -1,0 +1,149 @@
+//! Reads a text of any length line by line, and the moments of a series whole or not at all.
+//!
+//! # How it works
+//! A line ends as Linux, Windows or an old Mac ends it. No row is longer than [`LINE_BYTES_MAX`]; what follows in such a
+//! line is counted as unread and not kept.
+
+use std::io::{self, BufRead, Read};
+
+use crate::line::LINE_BYTES_MAX;
+use crate::paste::Paste;
+use crate::reader::Reader;
+use crate::series;
+
+impl Paste {
+    /// Reads all lines of a text.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn read(mut text: impl BufRead) -> io::Result<Self> {
+        let mut reader = Reader::of(&String::from_utf8_lossy(text.fill_buf()?));
+        let mut bytes = Vec::new();
+        let mut is_series = false;
+        loop {
+            match line(&mut text, &mut bytes)? {
+                Line::Whole => {}
+                // No table has such lines; a text whose line ends are lost has.
+                Line::TooLong => {
+                    reader.too_long(&String::from_utf8_lossy(&bytes));
+                    continue;
+                }
+                Line::None => return Ok(reader.finish()),
+            }
+            match series::head(&bytes) {
+                Some((length, sum, _)) => {
+                    is_series = true;
+                    if !moment(&mut text, length, sum, &mut reader)? {
+                        let paste = reader.finish();
+                        return Ok(Self { is_torn: true, ..paste });
+                    }
+                }
+                None if is_series || series::is_cut_head(&bytes) => {
+                    return Ok(Self { is_torn: true, ..reader.finish() });
+                }
+                None => reader.line(&String::from_utf8_lossy(&bytes)),
+            }
+        }
+    }
+}
+
+/// What the next line is.
+enum Line {
+    Whole,
+    TooLong,
+    None,
+}
+
+/// Reads the next line into `bytes`, with a line feed for its end; of one that is too long only the begin.
+fn line(text: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Line> {
+    bytes.clear();
+    let mut length = 0;
+    loop {
+        let read = text.fill_buf()?;
+        let end = read.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        let part = &read[..end.unwrap_or(read.len())];
+        length += part.len();
+        let room = LINE_BYTES_MAX.saturating_sub(bytes.len());
+        bytes.extend(&part[..part.len().min(room)]);
+        let ends_here = end.map(|end| (end, read[end]));
+        let part_bytes = part.len();
+        text.consume(part_bytes + usize::from(end.is_some()));
+        let has_end = ends_here.is_some();
+        if ends_here.is_some_and(|(_, sign)| sign == b'\r') {
+            skip_end(text)?;
+        }
+        if has_end {
+            bytes.push(b'\n');
+        }
+        if has_end || part_bytes == 0 {
+            return Ok(match length {
+                0 if !has_end => Line::None,
+                1..LINE_BYTES_MAX | 0 => Line::Whole,
+                _ => Line::TooLong,
+            });
+        }
+    }
+}
+
+/// Skips what may follow a carriage return at the end of the same line: more of them, and a line feed.
+fn skip_end(text: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let next = text.fill_buf()?.first().copied();
+        if matches!(next, Some(b'\r' | b'\n')) {
+            text.consume(1);
+        }
+        if next != Some(b'\r') {
+            return Ok(());
+        }
+    }
+}
+
+/// Reads a moment of a series, which has `length` bytes; returns whether it is whole.
+fn moment(
+    text: &mut impl BufRead,
+    length: usize,
+    sum: u32,
+    reader: &mut Reader,
+) -> io::Result<bool> {
+    let mut bytes = Vec::new();
+    text.by_ref().take(length as u64).read_to_end(&mut bytes)?;
+    let is_whole = bytes.len() == length && crc32fast::hash(&bytes) == sum;
+    if is_whole {
+        String::from_utf8_lossy(&bytes).lines().for_each(|line| reader.line(line));
+    }
+    Ok(is_whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_as_any_system_ends_them() {
+        for end in ["\n", "\r\n", "\r", "\r\r\n"] {
+            let text = ["a", "b c", "d"].join(end) + end;
+            // A buffer of one byte has every end across its border.
+            for capacity in [1, 64] {
+                let mut text = io::BufReader::with_capacity(capacity, text.as_bytes());
+                let mut bytes = Vec::new();
+                let mut lines = Vec::new();
+                while let Line::Whole = line(&mut text, &mut bytes).unwrap() {
+                    lines.push(String::from_utf8(bytes.clone()).unwrap());
+                }
+                assert_eq!(lines, ["a\n", "b c\n", "d\n"], "{end:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_a_line_that_is_too_long_the_begin_is_kept_and_the_next_is_whole() {
+        let text = "x".repeat(3 * LINE_BYTES_MAX) + "\nb";
+        let (mut text, mut bytes) = (text.as_bytes(), Vec::new());
+        assert!(matches!(line(&mut text, &mut bytes).unwrap(), Line::TooLong));
+        assert_eq!(bytes.len(), LINE_BYTES_MAX + 1);
+        assert!(matches!(line(&mut text, &mut bytes).unwrap(), Line::Whole));
+        assert_eq!(bytes, b"b");
+        assert!(matches!(line(&mut text, &mut bytes).unwrap(), Line::None));
+    }
+}
