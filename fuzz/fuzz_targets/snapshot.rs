@@ -8,7 +8,7 @@ fuzz_target!(|bytes: &[u8]| {
     let paste = Paste::read(bytes).expect("memory can be read");
     for table in &paste.tables {
         assert!(!table.moments.is_empty() && table.rows > 0);
-        let holders = holders(table.last());
+        let holders = holders(table.last().clone());
         assert!(holders.most <= holders.families.len());
         let _ = growth(&table.moments, Some(60.0));
     }
