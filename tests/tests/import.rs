@@ -318,6 +318,11 @@ fn a_part_of_a_trace_has_objects_from_allocation_to_free() {
         Kind::Kmalloc | Kind::Kfree | Kind::ImplicitFree | Kind::EstimatedFree
     )));
 
+    // Before 5.0 it was called by its number of bytes.
+    let named = |name: &str| kept(&["--cache", name]).1.len();
+    assert_eq!(named("kmalloc-1024"), named("kmalloc-1k"));
+    assert!(named("kmalloc-1k") > 0);
+
     // Every command gives the same part.
     let json = |words: &[&str]| stdout(&[words, &["--cpu", "1", "--format", "json"]].concat());
     let info: serde_json::Value = serde_json::from_str(&json(&["info", SAMPLE])).unwrap();
@@ -333,6 +338,7 @@ fn a_part_that_cannot_be_is_refused() {
     for (options, says) in [
         (&["--site", "no_such_site"][..], "no_such_site"),
         (&["--cache", "no_such_cache"], "has no cache called"),
+        (&["--cache", "no_such_*"], "has no cache whose name is like"),
         (&["--time", "900,"], "no event is left to keep"),
         (&["--comm", "cc1"], "does not say what its threads are called"),
     ] {

@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use slablab_tests::{slablab, slablab_path};
+use slablab_tests::{refusal, root, slablab, slablab_path};
 use slablab_trace::{Kind, State, TraceReader, probe};
 
 const INSTANCES: &str = "/sys/kernel/tracing/instances";
@@ -365,7 +365,7 @@ fn a_command_that_ignores_sigterm_ends_with_the_duration_and_with_all_it_started
         "trap '' TERM; setsid sleep 1000 & echo $! >{0}; sleep 1001 & echo $! >>{0}; while :; do sleep 1; done",
         pids.display()
     );
-    recorded(&["-o", output.to_str().unwrap(), "-d", "0.5", "--", "sh", "-c", &script], 128 + 9);
+    recorded(&["-o", output.to_str().unwrap(), "-d", "0.5", "--", "sh", "-c", &script], 0);
     let pids = fs::read_to_string(pids).unwrap();
     assert_eq!(pids.lines().count(), 2);
     for pid in pids.lines() {
@@ -509,11 +509,33 @@ fn own_threads_are_left_out_in_a_pid_namespace_too() {
         assert!(since.elapsed() < Duration::from_secs(60), "the recording does not begin");
         sleep(Duration::from_millis(10));
     };
-    assert_eq!(child.wait().unwrap().code(), Some(128 + 15), "the command is ended by SIGTERM");
+    assert_eq!(child.wait().unwrap().code(), Some(0), "the recording ended it, as it was asked to");
     let reader = TraceReader::open(&output).unwrap();
     let rows = reader.batches().flat_map(|batch| batch.unwrap().pid.clone());
     let of_own = rows.filter(|pid| own.contains(pid)).count();
     // What interrupts do has the number of the thread that they interrupt.
     let events = reader.meta().events;
     assert!(of_own < 20 + events as usize / 1000, "{of_own} of {events} events are our own");
+}
+
+#[test]
+fn a_file_of_something_else_is_not_replaced_by_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let notes = folder.path().join("notes.txt");
+    fs::write(&notes, "what I saw\n").unwrap();
+    let trace = root().join("traces/hackbench.parquet");
+    let words = [
+        &["record", "-o", notes.to_str().unwrap(), "-d", "0.1"][..],
+        &["import", trace.to_str().unwrap(), "-o", notes.to_str().unwrap()],
+    ];
+    for words in words {
+        assert!(refusal(words).contains("no trace is there, and the file"), "{words:?}");
+        assert_eq!(fs::read_to_string(&notes).unwrap(), "what I saw\n");
+    }
+}
+
+#[test]
+fn a_limit_above_the_machines_memory_is_refused() {
+    let said = refusal(&["record", "--until-unreclaim", "900T"]);
+    assert!(said.contains("the recording would not end"), "{said}");
 }

@@ -197,7 +197,8 @@ impl Plan {
         let names: Vec<&str> = undecided.iter().map(|(metric, _)| metric.name.as_str()).collect();
         let of = if decided.is_empty() { "a metric".to_owned() } else { names.join(" and ") };
         Some(format!(
-            "{plan}; {rounds} rounds cannot decide {comparisons} comparisons of {of}, {needed} can: --rounds {needed}"
+            "{plan}; {rounds} rounds cannot decide {} of {of}, {needed} can: --rounds {needed}",
+            counted(comparisons as u64, "comparison")
         ))
     }
 

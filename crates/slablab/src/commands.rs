@@ -145,7 +145,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Info(args) => cmd::info::run(args, output),
         Command::Stat(args) => cmd::stat::run(args, output),
         Command::Top(args) => cmd::top::run(args, output),
-        Command::Watch(args) => cmd::watch::run(args),
+        Command::Watch(args) => cmd::watch::run(args, output),
         Command::Leaks(args) => cmd::leaks::run(args, output),
         Command::Replay(args) => cmd::replay::run(args, output),
         Command::Whatif(args) => cmd::whatif::run(args, output),

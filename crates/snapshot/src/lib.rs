@@ -4,8 +4,8 @@
 //! [`Reader`] takes a text, whose lines `text` finds. `line` and `html` take off what mailers, loggers and web pages
 //! put around a row, and `stamp` recognises times. Each file of `rows` knows one kind of row, and `cut` puts rows
 //! together that lie in several lines. What they find becomes a [`Paste`]: tables of [`Entry`]s at [`Moment`]s, and
-//! what the machine says of its memory in all. [`holders`] says which entries hold most of a table and whether the kernel gives them
-//! back, [`growth`] what grows from moment to moment, and [`known`] what is known of a cache.
+//! what the machine says of its memory in all. [`holders`] says which entries hold most of a table and whether the
+//! kernel gives them back, [`growth`] what grows from moment to moment, and [`known`] what is known of a cache.
 //!
 //! # Invariants
 //! A number that a table does not have is `None`, never 0. A row that is read is whole. What looked like a row and was

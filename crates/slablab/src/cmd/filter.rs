@@ -118,10 +118,9 @@ impl FilterArgs {
         let stacks = self.stacks(meta)?;
         self.refuse_unknown_caches(meta)?;
         let patterns = self.cache.clone();
-        let of_cache =
-            |id: usize| names_of(&meta.caches[id]).any(|name| any_matches(&patterns, name));
+        let of_cache = |id: usize| names_of(&meta.caches[id]).any(|name| is_cache(&patterns, name));
         let caches: Vec<bool> = (0..meta.caches.len()).map(of_cache).collect();
-        let classes = move |bytes: u64| any_matches(&patterns, &class_name(bytes));
+        let classes = move |bytes: u64| is_cache(&patterns, &class_name(bytes));
         let by_cache = !self.cache.is_empty();
         Ok(move |event: &Event| {
             let has = |numbers: &Option<Numbers>, number| {
@@ -155,9 +154,15 @@ impl FilterArgs {
             })
             .collect();
         for pattern in &self.cache {
-            let is_plain = !pattern.contains(['*', '?']) && KmallocCache::parse(pattern).is_none();
-            if !is_plain || names().any(|name| name == pattern) {
+            let one = std::slice::from_ref(pattern);
+            let is_known = KmallocCache::parse(pattern).is_some()
+                || names().any(|name| is_cache(one, name))
+                || kmalloc_bytes().any(|bytes| is_cache(one, &class_name(bytes)));
+            if is_known {
                 continue;
+            }
+            if pattern.contains(['*', '?']) {
+                bail!("has no cache whose name is like {pattern:?}");
             }
             if listed.contains(pattern.as_str()) {
                 bail!(
@@ -221,8 +226,22 @@ fn names_of(cache: &RecordedCache) -> impl Iterator<Item = &str> {
     [cache.name.as_str(), cache.recorded_name()].into_iter().chain(aliases)
 }
 
+/// Returns whether one of `patterns` means a cache of that name; those of kmalloc have several names (`kmalloc-1024` is
+/// `kmalloc-1k` from 5.0 on).
+fn is_cache(patterns: &[String], name: &str) -> bool {
+    let kmalloc = KmallocCache::parse(name);
+    let is_same = |pattern: &String| kmalloc.is_some() && KmallocCache::parse(pattern) == kmalloc;
+    any_matches(patterns, name) || patterns.iter().any(is_same)
+}
+
 fn any_matches(patterns: &[String], name: &str) -> bool {
     patterns.iter().any(|pattern| WildMatch::new(pattern).matches(name))
+}
+
+/// Returns the sizes of kmalloc's caches, up to those of whole pages.
+fn kmalloc_bytes() -> impl Iterator<Item = u64> {
+    const SHIFTS: std::ops::Range<u32> = 3..24;
+    SHIFTS.map(|shift| 1 << shift).chain([96, 192])
 }
 
 /// Returns what slabinfo calls the kmalloc cache of objects of `bytes`, whose kind (cg, rcl, dma) is left out.

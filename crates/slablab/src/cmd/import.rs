@@ -13,7 +13,7 @@ use super::filter::FilterArgs;
 use super::memory::MemoryArgs;
 use super::outputs::check_replaced;
 use super::tables;
-use super::written::{Written, refuse_standard_output};
+use super::written::{Written, refuse_output};
 use crate::cli::OutputArgs;
 use crate::progress::Progress;
 use crate::say::say;
@@ -74,7 +74,7 @@ impl AddressArgs {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     args.ram.keep();
-    args.output.as_deref().map_or(Ok(()), refuse_standard_output)?;
+    args.output.as_deref().map_or(Ok(()), refuse_output)?;
     let path = args.output.clone().unwrap_or_else(|| default_output(&args.input));
     let beside = [("--slabinfo", &args.slabinfo), ("--kallsyms", &args.kallsyms)];
     let beside = beside.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?)));

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use clap::builder::NonEmptyStringValueParser;
 use slablab_kmem::BackendKind;
 use slablab_replay::{PartitionBy, PartitionCost, nearest_name, partition_cost};
 use slablab_report::printable;
@@ -38,7 +39,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BY", value_parser = parse_partition, default_value = "random:16")]
     by: PartitionBy,
     /// With --by typed:N: which types share a partition with this one
-    #[arg(long, value_name = "TYPE")]
+    #[arg(long, value_name = "TYPE", value_parser = NonEmptyStringValueParser::new())]
     with: Option<String>,
     /// Replay under this allocator [default: the recorded kernel's, or slub]
     #[arg(long, short_alias = 'a', alias = "allocators", value_name = "NAME", value_parser = allocator())]

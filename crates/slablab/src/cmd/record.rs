@@ -9,7 +9,7 @@ use slablab_trace::{Keep, Portion, RecordOptions, SlabLimit, SlabPart};
 
 use super::import::AddressArgs;
 use super::size::{parse_bytes, parse_kib};
-use super::written::{Written, refuse_standard_output};
+use super::written::{Written, refuse_output};
 use crate::cli::OutputArgs;
 use crate::output::bytes;
 use crate::progress::Progress;
@@ -99,7 +99,7 @@ enum Stacks {
 const STACKS_ONE_IN: u32 = 16;
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    refuse_standard_output(&args.output)?;
+    refuse_output(&args.output)?;
     let mut progress = Progress::default();
     if args.recover {
         let summary = slablab_trace::recover(&args.output, &mut |step| progress.step(step))?;
@@ -157,6 +157,13 @@ impl Args {
                 bail!(
                     "{option}: the machine has {} in {slabs} already, so the recording would end at once; give more",
                     bytes(now)
+                );
+            }
+            let memory = SlabPart::memory_bytes();
+            if memory > 0 && bytes_max >= memory {
+                bail!(
+                    "{option}: the machine has {} of memory, so the recording would not end; give less",
+                    bytes(memory)
                 );
             }
             asked.push(SlabLimit { part, bytes_max });

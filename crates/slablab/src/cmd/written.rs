@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::printable;
 use slablab_report::{Document, Item, Section, counted};
-use slablab_trace::{Keep, Meta, Quality, RecordSummary, SlabPart};
+use slablab_trace::{Input, Keep, Meta, Quality, RecordSummary, SlabPart};
 
 use crate::cli::{AnswerArgs, Format, OutputArgs};
 use crate::output::{Answer, Table, bytes, field, give, thousands};
@@ -65,8 +65,15 @@ pub(crate) struct Written {
     quality: Quality,
 }
 
-/// Refuses `-`, which would make a file of that name.
-pub(crate) fn refuse_standard_output(path: &Path) -> Result<()> {
+/// Refuses `-`, which would make a file of that name, and a file of something else, which would be lost.
+pub(crate) fn refuse_output(path: &Path) -> Result<()> {
+    let is_other = || Input::open(path).is_ok_and(|input| !input.is_parquet());
+    if path.is_file() && is_other() {
+        bail!(
+            "-o {}: no trace is there, and the file would be lost: name another one, or remove it",
+            path.display()
+        );
+    }
     if path.as_os_str() == "-" {
         bail!(
             "-o -: a trace cannot go to standard output, as its index is written last; name a file (./- for that name)"

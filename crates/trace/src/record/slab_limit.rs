@@ -42,6 +42,12 @@ pub struct SlabReached {
 }
 
 impl SlabPart {
+    /// Returns the bytes of this machine's memory, 0 when that is not known.
+    #[must_use]
+    pub fn memory_bytes() -> u64 {
+        machine::meminfo_bytes("MemTotal:")
+    }
+
     /// Returns the bytes that these slabs take on this machine now, 0 when that is not known.
     #[must_use]
     pub fn bytes_now(self) -> u64 {

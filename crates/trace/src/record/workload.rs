@@ -34,7 +34,7 @@ const NAP: Duration = Duration::from_millis(100);
 /// The result of the workload.
 #[derive(Debug, Default)]
 pub(super) struct Ended {
-    /// The exit status to pass on, `None` without a command.
+    /// The exit status to pass on, `None` without a command, or if the recording ended it as it was asked to.
     pub(super) status: Option<i32>,
     /// What the command left running, as in "sleep (pid 12)".
     pub(super) left_running: Vec<String>,
@@ -86,9 +86,12 @@ pub(super) fn run(
         }
     };
     let (status, left) = wait().map_err(|e| Error::io(program.as_ref(), "cannot wait for", e))?;
+    let is_limit =
+        until.is_some_and(|until| Instant::now() >= until) || failed.load(Ordering::Acquire);
+    let is_ours = is_limit && status.signal().is_some();
     let left_running =
         left.iter().map(|left| format!("{} (pid {})", left.name, left.pid)).collect();
-    Ok(Ended { status: Some(exit_status(status)), left_running })
+    Ok(Ended { status: (!is_ours).then(|| exit_status(status)), left_running })
 }
 
 fn exit_status(status: ExitStatus) -> i32 {

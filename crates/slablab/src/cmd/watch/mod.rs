@@ -20,6 +20,7 @@ use slablab_host::{Access, Signals, write_whole};
 use self::sample::Sources;
 use self::store::Store;
 use super::size::parse_bytes;
+use crate::cli::{Format, OutputArgs};
 use crate::say::say;
 
 #[derive(clap::Args, Debug)]
@@ -50,7 +51,12 @@ const LIMIT_MIN: u64 = 256 << 10;
 /// Reading the tables more often than this would cost too much.
 const EVERY_SECONDS_MIN: f64 = 0.1;
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    if output.format != Format::Table {
+        bail!(
+            "--format: moments are text that `slablab info` reads, or OpenMetrics with --exporter"
+        );
+    }
     if args.limit < LIMIT_MIN {
         bail!("--limit: a file of moments needs 256K at least");
     }
