@@ -70,7 +70,11 @@ fn take_rest(unfinished: &Unfinished, head: &Head) -> Result<Vec<u64>, Error> {
     }
     let instance = Tracefs::mounted().and_then(|tracefs| tracefs.adopt(Path::new(&head.instance)));
     let Some(instance) = instance else { return Ok(lost) };
-    instance.write("tracing_on", "0")?;
+    match instance.write("tracing_on", "0") {
+        // Another recorder has cleared what was left behind, and the events of the last moment with it.
+        Err(_) if instance.is_gone() => return Ok(lost),
+        stopped => stopped?,
+    }
     for (cpu, file) in &files {
         let pipe = instance.path(&format!("per_cpu/cpu{cpu}/trace_pipe_raw"));
         drain::move_rest(&pipe, file, head.page_bytes).map_err(|e| {

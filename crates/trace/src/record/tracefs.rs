@@ -224,6 +224,11 @@ impl Instance {
         probe_group(&self.root.file_name().unwrap_or_default().to_string_lossy())
     }
 
+    /// Returns whether another recorder has removed it.
+    pub(super) fn is_gone(&self) -> bool {
+        !self.root.exists()
+    }
+
     /// Reads a control file.
     pub(crate) fn read(&self, name: &str) -> Result<String, Error> {
         read(&self.path(name))
@@ -310,7 +315,10 @@ impl Drop for Instance {
     fn drop(&mut self) {
         let _ = self.write("tracing_on", "0");
         let _ = self.write("events/enable", "0");
-        if let Err(error) = std::fs::remove_dir(&self.root) {
+        let removed = std::fs::remove_dir(&self.root);
+        // One that was taken over may have been removed by another recorder that clears what is left behind.
+        let is_left = |error: &std::io::Error| error.kind() != std::io::ErrorKind::NotFound;
+        if let Some(error) = removed.err().filter(is_left) {
             let place = self.root.display();
             let _ = writeln!(
                 std::io::stderr(),
