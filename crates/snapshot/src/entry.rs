@@ -104,6 +104,9 @@ pub struct Machine {
     pub reclaimable_bytes: Option<u64>,
     /// `SUnreclaim`
     pub unreclaimable_bytes: Option<u64>,
+    /// What all caches hold, by the head of slabtop
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caches_bytes: Option<u64>,
 }
 
 impl Machine {
@@ -122,7 +125,9 @@ impl Machine {
 
     /// Takes over what `other` says and this does not.
     pub(crate) fn complete(&mut self, other: &Machine) {
-        let Self { memory_bytes, slab_bytes, reclaimable_bytes, unreclaimable_bytes } = self;
+        let Self { memory_bytes, slab_bytes, reclaimable_bytes, unreclaimable_bytes, caches_bytes } =
+            self;
+        *caches_bytes = caches_bytes.or(other.caches_bytes);
         *memory_bytes = memory_bytes.or(other.memory_bytes);
         *slab_bytes = slab_bytes.or(other.slab_bytes);
         *reclaimable_bytes = reclaimable_bytes.or(other.reclaimable_bytes);

@@ -50,12 +50,12 @@ pub(crate) fn reclaim(name: &str) -> Reclaim {
     if let Some(cache) = known(name) {
         return cache.reclaim;
     }
+    let name = name.split('(').next().unwrap_or(name);
     if let Some(cache) = KmallocCache::parse(name) {
         let is_given_back = cache.kind == KmallocType::Reclaim;
         return if is_given_back { Reclaim::GivenBack } else { Reclaim::Kept };
     }
     // Every filesystem's inodes are freed by the superblock's shrinker.
-    let name = name.split('(').next().unwrap_or(name);
     let is_inode =
         name.ends_with("_inode_cache") || name.ends_with("_inode") || name.ends_with("_inode_info");
     if is_inode { Reclaim::GivenBack } else { Reclaim::Unknown }
@@ -70,7 +70,7 @@ const fn kept(name: &'static str, source: &'static str, about: &'static str) -> 
 }
 
 /// The caches that reports name most.
-const KNOWN: [KnownCache; 66] = [
+const KNOWN: [KnownCache; 69] = [
     kept(
         "alloc_slab_obj_exts",
         "mm/slub.c",
@@ -171,7 +171,7 @@ const KNOWN: [KnownCache; 66] = [
         "files of ZFS; the ARC's shrinker frees them",
     ),
     back(
-        "arc_buf_hdr_t_full",
+        "arc_buf_hdr_t*",
         "module/zfs/arc.c (OpenZFS)",
         "headers of ZFS' cache (ARC); zfs_arc_max limits them",
     ),
@@ -294,10 +294,17 @@ const KNOWN: [KnownCache; 66] = [
     ),
     kept("skbuff_fclone_cache", "net/core/skbuff.c", "packets of TCP that wait to be acknowledged"),
     kept(
-        "TCP",
+        "TCP*",
         "net/ipv4/tcp_ipv4.c",
         "TCP sockets; they go when programs close them and the protocol is done",
     ),
+    kept(
+        "tw_sock_TCP*",
+        "net/ipv4/tcp_ipv4.c",
+        "closed TCP connections in TIME_WAIT, which go after a minute; net.ipv4.tcp_max_tw_buckets limits them",
+    ),
+    kept("UDP*", "net/ipv4/udp.c", "UDP sockets; they go when programs close them"),
+    kept("RAW*", "net/ipv4/raw.c", "raw sockets; they go when programs close them"),
     kept(
         "UNIX",
         "net/unix/af_unix.c",

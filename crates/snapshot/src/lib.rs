@@ -20,6 +20,7 @@ mod edge;
 mod entry;
 mod growth;
 mod holders;
+mod host;
 mod html;
 mod known;
 mod line;

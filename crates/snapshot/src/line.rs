@@ -15,16 +15,21 @@ pub(crate) const LINE_BYTES_MAX: usize = 8 << 10;
 pub(crate) fn cleaned(line: &str) -> String {
     let line = without_escapes(line);
     let line = html::without(&line);
+    let line = without_separators(&line);
     let mut clean = String::with_capacity(line.len());
     for word in line.split_whitespace() {
         let word = undecorated(word);
+        let word = match clean.is_empty() {
+            true => without_line_number(without_json(&word)),
+            false => &word,
+        };
         if word.is_empty() {
             continue;
         }
         if !clean.is_empty() {
             clean.push(' ');
         }
-        clean.push_str(&word);
+        clean.push_str(word);
     }
     clean
 }
@@ -34,10 +39,60 @@ fn undecorated(word: &str) -> Cow<'_, str> {
     const MARKS: [char; 4] = ['>', '|', '`', '*'];
     // A kernel's own words: `<active_objs>` of a heading keeps its bracket.
     let start = if word.contains('<') { word } else { word.trim_start_matches(MARKS) };
+    // A label of a metric keeps its quotes, also where a terminal cut it.
+    let is_label = start.contains(['{', '=', '}']);
+    let start = start.strip_prefix('"').filter(|_| !is_label).unwrap_or(start);
     let end = start.trim_end_matches(['|', '`', '*']);
+    let quote = end.strip_suffix("\",").or_else(|| end.strip_suffix('"'));
+    let end = quote.filter(|_| !is_label).unwrap_or(end);
+    // cat -A shows line ends.
+    let end = end
+        .strip_suffix('$')
+        .filter(|end| end.ends_with(|c: char| c.is_ascii_digit()))
+        .unwrap_or(end);
     match end.contains('\\') {
         true => Cow::Owned(end.replace('\\', "")),
         false => Cow::Borrowed(end),
+    }
+}
+
+/// Returns a word without the names of JSON before it: `{"log":"dentry`.
+fn without_json(word: &str) -> &str {
+    let is_json = word.starts_with('{') || word.starts_with("log\":");
+    word.rsplit_once("\":\"").filter(|_| is_json).map_or(word, |(_, text)| text)
+}
+
+/// Returns a word without the number that `grep -n` puts before it.
+fn without_line_number(word: &str) -> &str {
+    let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    match rest.strip_prefix(':') {
+        Some(name)
+            if rest.len() < word.len()
+                && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == ':') =>
+        {
+            name
+        }
+        _ => word,
+    }
+}
+
+/// Returns a line of a spreadsheet with blanks between its cells, and a tab of JSON as a blank.
+fn without_separators(line: &str) -> Cow<'_, str> {
+    /// Columns of a table at least.
+    const CELLS_MIN: usize = 4;
+    for separator in [',', ';'] {
+        if line.matches(separator).count() + 1 < CELLS_MIN {
+            continue;
+        }
+        let cells = line.trim().split(separator).map(|cell| cell.trim().trim_matches('"'));
+        let is_cell = |cell: &str| !cell.contains(char::is_whitespace);
+        if cells.clone().all(is_cell) {
+            return Cow::Owned(cells.collect::<Vec<_>>().join(" "));
+        }
+    }
+    match line.contains("\\t") {
+        true => Cow::Owned(line.replace("\\t", " ")),
+        false => Cow::Borrowed(line),
     }
 }
 
@@ -65,10 +120,16 @@ fn without_escapes(line: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Reads a count in decimal digits.
+/// Reads a count in decimal digits, also with a comma between thousands.
 pub(crate) fn count(word: &str) -> Option<u64> {
-    let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| word.parse().ok()).flatten()
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number(word) {
+        return word.parse().ok();
+    }
+    let (first, rest) = word.split_once(',')?;
+    let are_groups = rest.split(',').all(|group| group.len() == 3 && is_number(group));
+    (is_number(first) && first.len() <= 3 && are_groups)
+        .then(|| word.replace(',', "").parse().ok())?
 }
 
 /// Reads a size: digits, or what `numfmt`, slabtop and the OOM killer make of them (`1.1M`, `680184K`, `512KB`, `4KiB`);
@@ -117,14 +178,18 @@ fn scaled(word: &str, thousand: u64) -> Option<u64> {
 /// Returns whether a word can be the name of a cache: it has a letter, and nothing that names never have.
 pub(crate) fn is_cache_name(word: &str) -> bool {
     const LENGTH_MAX: usize = 128;
-    const STRANGE: &[u8] = b"\"<>;={}";
+    const STRANGE: &[u8] = b"\"<;={}";
     // Words between the numbers of slabinfo.
     const PARTS: [&str; 4] = ["tunables", "slabdata", "globalstat", "cpustat"];
     let (mut has_letter_or_digit, mut has_other_than_digit) = (false, false);
+    let mut before = 0;
     for byte in word.bytes() {
-        if !byte.is_ascii_graphic() || STRANGE.contains(&byte) {
+        // A lock of page tables is called page->ptl.
+        let is_strange = STRANGE.contains(&byte) || byte == b'>' && before != b'-';
+        if !byte.is_ascii_graphic() || is_strange {
             return false;
         }
+        before = byte;
         has_letter_or_digit |= byte.is_ascii_alphanumeric();
         has_other_than_digit |= !byte.is_ascii_digit();
     }
@@ -147,6 +212,21 @@ mod tests {
         assert_eq!(cleaned("\u{1b}[1mdentry\u{1b}[0m\t7"), "dentry 7");
         assert_eq!(cleaned("`inode\\_cache` 3"), "inode_cache 3");
         assert_eq!(cleaned(">dentry 1"), "dentry 1");
+        assert_eq!(cleaned("7:kmalloc-64 1"), "kmalloc-64 1");
+        assert_eq!(cleaned("6::0000064 1"), ":0000064 1");
+        assert_eq!(cleaned("12:01:02 a"), "12:01:02 a");
+        assert_eq!(cleaned("\"dentry\",\"1\",\"2\",192"), "dentry 1 2 192");
+        assert_eq!(cleaned("{\"log\":\"dentry 1 2"), "dentry 1 2");
+        assert_eq!(cleaned("  \"dentry 1 2\","), "dentry 1 2");
+        assert_eq!(cleaned("dentry 1 2$"), "dentry 1 2");
+        assert_eq!(cleaned("dentry;1;2;192"), "dentry 1 2 192");
+        assert_eq!(cleaned("cache: a, size: 1, more: 2, b"), "cache: a, size: 1, more: 2, b");
+        assert_eq!(cleaned(r"dentry\t7"), "dentry 7");
+        assert_eq!(
+            (count("1,234,567"), count("12,34"), count(",123")),
+            (Some(1_234_567), None, None)
+        );
+        assert!(is_cache_name("page->ptl") && !is_cache_name("a>b"));
     }
 
     #[test]

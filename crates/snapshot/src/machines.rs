@@ -33,8 +33,10 @@ pub enum Apart {
 /// Returns what shows that the moments of a paste are of several machines or kernels.
 #[must_use]
 pub fn apart(paste: &Paste) -> Option<Apart> {
+    // The memory of a host is not told apart from that of others.
+    let is_one = paste.hosts.len() < 2;
     let mut sizes = paste.machine.iter().filter_map(|machine| machine.memory_bytes);
-    if let Some(first) = sizes.next() {
+    if let Some(first) = sizes.next().filter(|_| is_one) {
         let differs =
             |size: &u64| size.abs_diff(first) as f64 > MEMORY_SHARE_MAX * (*size).max(first) as f64;
         if let Some(other) = sizes.find(differs) {
@@ -72,11 +74,11 @@ fn of_two_kernels(first: &Moment, last: &Moment) -> Option<Apart> {
 }
 
 /// Returns the moments of the machine's own numbers as a table; nothing if it has none.
-pub(crate) fn table(said: &[(Machine, Option<Stamp>)]) -> Option<Table> {
+pub(crate) fn table<'a>(said: impl Iterator<Item = (&'a Machine, Option<Stamp>)>) -> Option<Table> {
     let mut growing = Growing::default();
     for (machine, stamp) in said {
         growing.boundary();
-        entries(machine).for_each(|entry| growing.add(Kind::Meminfo, entry, *stamp));
+        entries(machine).for_each(|entry| growing.add(Kind::Meminfo, entry, stamp));
     }
     growing.finish(Kind::Meminfo)
 }

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use hashbrown::HashTable;
 
 use crate::entry::{Entry, Moment};
-use crate::paste::{Table, keep_rising_times};
+use crate::paste::{Table, order_by_time};
 use crate::rows::Kind;
 use crate::stamp::{Clock, Stamp};
 
@@ -27,6 +27,8 @@ pub(crate) struct Growing {
     has_damage: bool,
     /// When that heading was
     heading: Option<Stamp>,
+    /// A line says that rows are left out
+    is_cut: bool,
     moments: Vec<GrowingMoment>,
 }
 
@@ -78,6 +80,11 @@ impl Growing {
         self.heading = stamp;
         self.has_heading = true;
         self.boundary();
+    }
+
+    /// Takes a line that says that rows are left out.
+    pub(crate) fn omit(&mut self) {
+        self.is_cut = true;
     }
 
     /// Takes a row that could not be read.
@@ -152,9 +159,13 @@ impl Growing {
             },
         };
         let mut moments: Vec<Moment> = self.moments.into_iter().map(moment).collect();
-        keep_rising_times(&mut moments);
-        let may_be_cut = kind.has_heading() && !self.has_heading;
-        Some(Table { kind, rows: self.rows, may_be_cut, moments })
+        let is_dated = first == Some(Clock::Date);
+        if is_timed && first == Some(Clock::Calendar) {
+            unwrap(&mut moments);
+        }
+        order_by_time(&mut moments, is_dated);
+        let may_be_cut = self.is_cut || kind.has_heading() && !self.has_heading;
+        Some(Table { kind, host: None, rows: self.rows, may_be_cut, is_dated, moments })
     }
 }
 
@@ -197,6 +208,24 @@ fn hash(entry: &Entry) -> u64 {
     let mut hasher = DefaultHasher::new();
     entry.key().hash(&mut hasher);
     hasher.finish()
+}
+
+/// Adds a day where the time of day begins anew, and a year where a date without a year does.
+fn unwrap(moments: &mut [Moment]) {
+    const DAY_SECONDS: f64 = 86_400.0;
+    // Dates without a year are those of a leap year.
+    const YEAR_SECONDS: f64 = 366.0 * DAY_SECONDS;
+    let times = moments.iter().filter_map(|moment| moment.time_seconds);
+    let period =
+        if times.clone().all(|time| time < DAY_SECONDS) { DAY_SECONDS } else { YEAR_SECONDS };
+    let (mut last, mut offset) = (0.0, 0.0);
+    for time in moments.iter_mut().filter_map(|moment| moment.time_seconds.as_mut()) {
+        if last - *time > period / 2.0 {
+            offset += period;
+        }
+        last = *time;
+        *time += offset;
+    }
 }
 
 /// Returns whether two rows of node_exporter have the same number.

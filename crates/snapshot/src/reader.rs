@@ -12,11 +12,12 @@ use std::collections::BTreeMap;
 use crate::cut::{Alone, Cut, Joined};
 use crate::edge::{Columns, Edge};
 use crate::entry::{Entry, Machine};
+use crate::host;
 use crate::html;
 use crate::line::cleaned;
 use crate::machines;
 use crate::moments::Growing;
-use crate::paste::{Paste, UNREAD_MAX, Unread};
+use crate::paste::{Paste, Table, UNREAD_MAX, Unread};
 use crate::rows::{Below, Found, Kind, READERS, machine, stack};
 use crate::stamp::{self, Stamp};
 
@@ -29,24 +30,31 @@ const COLUMNS_COUNTED: usize = 3;
 /// Characters of an unread line that are quoted.
 const QUOTED_CHARS: usize = 60;
 
+/// A table of the text: its kind, and the place of its host among those that are named; 0 before one is.
+type TableId = (Kind, usize);
+
 /// Reads a text line by line.
 #[derive(Debug, Default)]
 pub struct Reader {
     number: u64,
-    tables: BTreeMap<Kind, Growing>,
-    order: Vec<Kind>,
+    tables: BTreeMap<TableId, Growing>,
+    order: Vec<TableId>,
+    /// The hosts that lines named
+    hosts: Vec<String>,
+    /// The one that was named last
+    host: usize,
     /// The kind whose heading was seen last, and how many strange lines ago
     below: Option<(Kind, u32)>,
     cut: Option<Cut>,
     columns: Columns,
     /// Where the line ends
     edge: Edge,
-    open: Option<(Kind, Entry)>,
+    open: Option<(Kind, Entry, Option<Stamp>)>,
     stamp: Option<Stamp>,
     weak: Vec<Entry>,
     paste: Paste,
     /// What the machine says, and when
-    machine: Vec<(Machine, Option<Stamp>)>,
+    machine: Vec<(Machine, Option<Stamp>, usize)>,
 }
 
 impl Reader {
@@ -77,7 +85,11 @@ impl Reader {
         }
         self.paste.text_lines += 1;
         let words: Vec<&str> = clean.split(' ').collect();
-        let stamp = stamp::of_line(&clean);
+        let watch = host::watch(&words).map(|(_, time)| time.join(" "));
+        let stamp = stamp::of_line(watch.as_deref().unwrap_or(&clean));
+        if let Some(host) = host::of_line(&words).or_else(|| self.prefix(&words)) {
+            self.name_host(host);
+        }
         self.stamp = stamp.or(self.stamp);
         if self.goes_on(&words) {
             return;
@@ -107,30 +119,58 @@ impl Reader {
         }
     }
 
+    /// Returns the host before a line that is a row or a heading without it.
+    fn prefix<'a>(&self, words: &[&'a str]) -> Option<&'a str> {
+        let host = host::prefix(words)?;
+        let rest = &words[1..];
+        let is_heading = || READERS.iter().any(|reader| (reader.is_heading)(rest));
+        let is_row = || matches!(self.found(rest), Some((_, Found::Row(_) | Found::Part(Some(_)))));
+        (is_heading() || is_row()).then_some(host)
+    }
+
+    /// Takes the name of the host that the lines from here on are of.
+    fn name_host(&mut self, host: &str) {
+        let known = self.hosts.iter().position(|known| known == host);
+        self.host = known.unwrap_or_else(|| {
+            self.hosts.push(host.to_owned());
+            self.hosts.len() - 1
+        });
+    }
+
     /// Returns the tables.
     #[must_use]
     pub fn finish(mut self) -> Paste {
         self.close();
         self.end_cut();
-        if self.weak.len() >= WEAK_ROWS_MIN && !self.tables.contains_key(&Kind::Slabinfo) {
+        if self.weak.len() >= WEAK_ROWS_MIN && !self.tables.contains_key(&(Kind::Slabinfo, 0)) {
+            self.host = 0;
             for entry in std::mem::take(&mut self.weak) {
                 self.add(Kind::Slabinfo, entry);
             }
         }
-        let Self { mut tables, order, mut paste, number, machine, .. } = self;
-        let finished = order.into_iter().filter_map(|kind| {
-            let table = tables.remove(&kind)?;
-            table.finish(kind)
+        let Self { mut tables, order, mut paste, number, machine, hosts, .. } = self;
+        let named = |host: usize| hosts.get(host).filter(|_| hosts.len() > 1).cloned();
+        let finished = order.into_iter().filter_map(|(kind, host)| {
+            let table = tables.remove(&(kind, host))?;
+            Some(Table { host: named(host), ..table.finish(kind)? })
         });
-        paste.tables = finished.chain(machines::table(&machine)).collect();
-        paste.machine = machine.into_iter().map(|(machine, _)| machine).collect();
+        let totals = (0..hosts.len().max(1)).filter_map(|host| {
+            let said = machine.iter().filter(|(.., of)| *of == host);
+            Some(Table {
+                host: named(host),
+                ..machines::table(said.map(|(machine, stamp, _)| (machine, *stamp)))?
+            })
+        });
+        paste.tables = finished.chain(totals).collect();
+        paste.machine = machine.iter().map(|(machine, ..)| *machine).collect();
+        paste.hosts = hosts;
         paste.lines = number;
         paste
     }
 
     /// Takes a line that belongs to the entry above it: a frame of its stack, or what its tool prints beside.
     fn goes_on(&mut self, words: &[&str]) -> bool {
-        let Some((kind, entry)) = &mut self.open else { return false };
+        let Some((kind, entry, _)) = &mut self.open else { return false };
         if let Some(frame) = stack::frame(words) {
             entry.stack.push(frame);
             return true;
@@ -159,7 +199,7 @@ impl Reader {
 
     /// Ends the entry whose stack was read.
     fn close(&mut self) {
-        let Some((kind, mut entry)) = self.open.take() else { return };
+        let Some((kind, mut entry, stamp)) = self.open.take() else { return };
         if let Some(owner) = stack::owner(&entry.stack) {
             let (name, module) = owner.split_once(' ').unwrap_or((owner, ""));
             (entry.name, entry.place) = (name.to_owned(), module.to_owned());
@@ -167,7 +207,9 @@ impl Reader {
         if entry.name.is_empty() {
             entry.name = "(no stack)".to_owned();
         }
+        let now = std::mem::replace(&mut self.stamp, stamp);
         self.add(kind, entry);
+        self.stamp = now;
     }
 
     /// Returns what the words are by themselves: a row, its begin, or what is damaged.
@@ -177,10 +219,20 @@ impl Reader {
             match (reader.read)(words, self.below(reader.kind)) {
                 Found::No => {}
                 Found::Damaged => damaged = damaged.or(Some((reader.kind, Found::Damaged))),
+                // Where the numbers of a version run into each other, some rows look like those of another.
+                Found::Part(_) if self.is_of_slabinfo1(reader.kind, words) => {
+                    return Some((Kind::Slabinfo1, Found::Damaged));
+                }
                 found => return Some((reader.kind, found)),
             }
         }
         damaged
+    }
+
+    fn is_of_slabinfo1(&self, kind: Kind, words: &[&str]) -> bool {
+        kind == Kind::Slabinfo
+            && self.below(Kind::Slabinfo1) == Below::Heading
+            && !words.contains(&"tunables")
     }
 
     fn below(&self, kind: Kind) -> Below {
@@ -209,7 +261,7 @@ impl Reader {
         }
         match cut.with(clean, self.edge) {
             Joined::Row(kind, entry) => self.add(kind, entry),
-            Joined::Open(kind, entry) => self.open = Some((kind, entry)),
+            Joined::Open(kind, entry) => self.open = Some((kind, entry, self.stamp)),
             Joined::More(cut) => self.cut = Some(cut),
             Joined::Apart(cut) => {
                 self.cut = Some(cut);
@@ -246,7 +298,7 @@ impl Reader {
             }
             Found::Row(entry) => return self.add(kind, entry),
             Found::Open(entry) => {
-                self.open = Some((kind, entry));
+                self.open = Some((kind, entry, self.stamp));
                 return;
             }
             Found::Part(Some(row)) => match self.below(kind) {
@@ -279,17 +331,23 @@ impl Reader {
     }
 
     fn add_machine(&mut self, said: &Machine) {
-        let stamp = self.stamp;
+        let (stamp, host) = (self.stamp, self.host);
         let machines = &mut self.machine;
         let says_again = |last: &Machine| {
             let fields = |m: &Machine| {
-                [m.memory_bytes, m.slab_bytes, m.reclaimable_bytes, m.unreclaimable_bytes]
+                [
+                    m.memory_bytes,
+                    m.slab_bytes,
+                    m.reclaimable_bytes,
+                    m.unreclaimable_bytes,
+                    m.caches_bytes,
+                ]
             };
             fields(last).iter().zip(fields(said)).any(|(a, b)| a.is_some() && b.is_some())
         };
         match machines.last_mut() {
-            Some((last, _)) if !says_again(last) => last.complete(said),
-            _ => machines.push((*said, stamp)),
+            Some((last, _, of)) if *of == host && !says_again(last) => last.complete(said),
+            _ => machines.push((*said, stamp, host)),
         }
     }
 
@@ -313,6 +371,9 @@ impl Reader {
         if is_time {
             self.tables.values_mut().for_each(Growing::boundary);
         }
+        if is_omission(words) {
+            self.tables.values_mut().for_each(Growing::omit);
+        }
         let Some((_, lines)) = &mut self.below else { return };
         *lines += 1;
         if *lines > STRANGE_LINES_MAX {
@@ -331,20 +392,21 @@ impl Reader {
         self.paste.unread_lines += 1;
         if self.paste.unread.len() < UNREAD_MAX {
             let text = text.chars().take(QUOTED_CHARS).collect();
-            self.paste.unread.push(Unread { line, text });
+            self.paste.unread.push(Unread { file: None, line, text });
         }
     }
 
     /// Tells the table of a kind, if there is one, that a row of it could not be read.
     fn damaged(&mut self, kind: Kind) {
-        self.tables.entry(kind).and_modify(Growing::damage);
+        self.tables.entry((kind, self.host)).and_modify(Growing::damage);
     }
 
     fn table(&mut self, kind: Kind) -> &mut Growing {
-        if !self.tables.contains_key(&kind) {
-            self.order.push(kind);
+        let id = (kind, self.host);
+        if !self.tables.contains_key(&id) {
+            self.order.push(id);
         }
-        self.tables.entry(kind).or_default()
+        self.tables.entry(id).or_default()
     }
 
     fn add(&mut self, kind: Kind, entry: Entry) {
@@ -356,4 +418,15 @@ impl Reader {
         let stamp = self.stamp;
         self.table(kind).add(kind, entry, stamp);
     }
+}
+
+/// Returns whether a line stands for lines that were left out.
+fn is_omission(words: &[&str]) -> bool {
+    let is_mark =
+        |word: &&str| matches!(word.trim_matches(['[', ']', '(', ')']), "..." | "\u{2026}");
+    let says_so = |word: &&str| {
+        ["omitted", "truncated", "snip", "snipped", "skipped"]
+            .contains(&word.trim_matches(|c: char| !c.is_ascii_alphabetic()))
+    };
+    words.len() == 1 && words.iter().all(is_mark) || words.len() <= 6 && words.iter().any(says_so)
 }

@@ -44,6 +44,10 @@ pub(crate) fn of_line(line: &str) -> Option<Stamp> {
     if let Some(stamp) = clock_time(first) {
         return Some(stamp);
     }
+    // `date +%T` alone in its line.
+    if words.len() == 1 && first.len() == "00:00:00".len() && first.split(':').count() == 3 {
+        return Some(Stamp { clock: Clock::Calendar, seconds: time_of_day(first)? });
+    }
     if let Some(stamp) = iso(first, words.get(1).copied()) {
         return Some(stamp);
     }

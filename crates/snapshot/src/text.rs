@@ -1,8 +1,8 @@
 //! Reads a text of any length line by line, and the moments of a series whole or not at all.
 //!
 //! # How it works
-//! A line ends as Linux, Windows or an old Mac ends it. No row is longer than [`LINE_BYTES_MAX`]; what follows in such a
-//! line is counted as unread and not kept.
+//! A line ends as Linux, Windows or an old Mac ends it, or as JSON writes that (`\n`). No row is longer than
+//! [`LINE_BYTES_MAX`]; what follows in such a line is counted as unread and not kept.
 
 use std::io::{self, BufRead, Read};
 
@@ -61,7 +61,11 @@ fn line(text: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Line> {
     let mut length = 0;
     loop {
         let read = text.fill_buf()?;
-        let end = read.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        let before = |at: usize| at.checked_sub(1).map_or(bytes.last(), |at| read.get(at));
+        let is_end = |(at, byte): (usize, &u8)| {
+            matches!(byte, b'\n' | b'\r') || *byte == b'n' && before(at) == Some(&b'\\')
+        };
+        let end = read.iter().enumerate().position(is_end);
         let part = &read[..end.unwrap_or(read.len())];
         length += part.len();
         let room = LINE_BYTES_MAX.saturating_sub(bytes.len());
@@ -72,6 +76,10 @@ fn line(text: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Line> {
         let has_end = ends_here.is_some();
         if ends_here.is_some_and(|(_, sign)| sign == b'\r') {
             skip_end(text)?;
+        }
+        if ends_here.is_some_and(|(_, sign)| sign == b'n') {
+            let text = bytes.iter().rposition(|byte| *byte != b'\\');
+            bytes.truncate(text.map_or(0, |at| at + 1));
         }
         if has_end {
             bytes.push(b'\n');
@@ -133,6 +141,19 @@ mod tests {
                 }
                 assert_eq!(lines, ["a\n", "b c\n", "d\n"], "{end:?}");
             }
+        }
+    }
+
+    #[test]
+    fn lines_end_where_json_says_so() {
+        let text = r#"{"out": "a 1\nb\\nnine 2\n"}"#;
+        for capacity in [1, 64] {
+            let mut text = io::BufReader::with_capacity(capacity, text.as_bytes());
+            let (mut bytes, mut lines) = (Vec::new(), Vec::new());
+            while let Line::Whole = line(&mut text, &mut bytes).unwrap() {
+                lines.push(String::from_utf8(bytes.clone()).unwrap());
+            }
+            assert_eq!(lines, ["{\"out\": \"a 1\n", "b\n", "nine 2\n", "\"}"], "{capacity}");
         }
     }
 

@@ -171,3 +171,128 @@ fn a_failed_allocation_names_its_cache_and_what_it_holds() {
     assert_eq!((kmalloc.slabs, kmalloc.held_bytes()), (Some(13), Some(377 << 10)));
     assert_eq!((size.name.as_str(), size.slots, size.objects), ("size-64", Some(700), Some(600)));
 }
+
+fn slabinfo(objects: u64) -> String {
+    format!("slabinfo - version: 2.1\n{}", row("bio-2", objects))
+}
+
+#[test]
+fn tables_of_several_hosts_are_tables_of_their_own() {
+    let each = |host: &str, text: &str| {
+        text.lines().map(|line| format!("{host}: {line}\n")).collect::<String>()
+    };
+    let prompts = format!(
+        "[root@web01 ~]# cat it\n{}[root@web02 ~]# cat it\n{}",
+        slabinfo(3200),
+        slabinfo(6400)
+    );
+    let shells = each("web01", &slabinfo(3200)) + &each("web02", &slabinfo(6400));
+    let loggers = "Jun 3 11:02:33 web01 kernel: Unreclaimable slab info:\n\
+                   Jun 3 11:02:33 web01 kernel: bio-2 400KB 400KB\n\
+                   Jun 3 11:04:10 web02 kernel: Unreclaimable slab info:\n\
+                   Jun 3 11:04:10 web02 kernel: bio-2 800KB 800KB\n";
+    for text in [&prompts, &shells, loggers] {
+        let paste = read(text);
+        let tables: Vec<_> =
+            paste.tables.iter().map(|t| (t.host.as_deref(), t.moments.len())).collect();
+        assert_eq!(tables, [(Some("web01"), 1), (Some("web02"), 1)], "{text}");
+    }
+    let files = [("web01", 3200), ("web02", 6400)];
+    let files =
+        files.map(|(host, n)| (read(&format!("root@{host}:~# cat it\n{}", slabinfo(n))), None));
+    let paste = Paste::joined(files.into());
+    assert_eq!((paste.tables.len(), paste.tables[1].host.as_deref()), (2, Some("web02")));
+    // One host is none: the rows above its prompt are of it, too.
+    let paste = read(&format!("{}root@web01:~# cat it\n{}", slabinfo(3200), slabinfo(6400)));
+    assert_eq!((paste.tables.len(), paste.tables[0].moments.len()), (1, 2));
+}
+
+#[test]
+fn moments_are_in_the_order_of_their_dates_and_a_boot_has_none() {
+    let dated = |day: u32, objects| format!("2026-03-{day:02} 04:00:00\n{}", slabinfo(objects));
+    let text: String = (1..=5).rev().map(|day| dated(day, u64::from(day) * 3200)).collect();
+    let grown = growth(&read(&text).tables[0].moments, None);
+    assert_eq!((grown[0].pace, grown[0].first_bytes), (Pace::Grows, 3200 * 128));
+    let booted = |seconds: u32, objects| format!("[ {seconds}.000000] x\n{}", slabinfo(objects));
+    let text = booted(4000, 3200) + &booted(10, 6400);
+    let moments = &read(&text).tables[0].moments;
+    assert_eq!(moments[1].entries[0].objects, Some(6400));
+    assert_eq!(moments[1].time_seconds, None, "it has booted between them");
+    let night = ["22:00:00", "23:00:00", "00:00:00"];
+    let text: String = night.iter().map(|time| format!("{time}\n{}", slabinfo(3200))).collect();
+    let times =
+        read(&text).tables[0].moments.iter().map(|moment| moment.time_seconds).collect::<Vec<_>>();
+    assert_eq!(times[2].zip(times[0]).map(|(b, a)| b - a), Some(7200.0));
+}
+
+#[test]
+fn what_the_text_says_of_all_caches_and_of_lines_left_out_is_kept() {
+    let head = " Active / Total Size (% used)       : 1681083.55K / 3255397.62K (51.6%)\n";
+    let rows = "  OBJS ACTIVE  USE OBJ SIZE  SLABS OBJ/SLAB CACHE SIZE NAME\n\
+                960000 959000  99%    0.25K  30000       32    240000K flow_entry\n";
+    let paste = read(&format!("{head}{rows}[... 114 lines omitted ...]\n"));
+    assert_eq!(paste.machine[0].caches_bytes, Some(3_333_527_162));
+    assert!(paste.tables[0].may_be_cut);
+    assert!(!read(&format!("{head}{rows}")).tables[0].may_be_cut);
+}
+
+#[test]
+fn rows_in_json_and_in_spreadsheets_are_rows() {
+    let rows = [
+        "bio-2 3200 3200 128 32 1 : tunables 0 0 0 : slabdata 100 100 0",
+        "page->ptl 56 56 72 56 1 : tunables 0 0 0 : slabdata 1 1 0",
+    ];
+    let escaped =
+        format!("{{\"stdout\": \"slabinfo - version: 2.1\\n{}\\n\"}}\n", rows.join("\\n"));
+    let log = rows.map(|row| format!("{{\"log\":\"{row}\\n\",\"stream\":\"stdout\"}}\n")).concat();
+    let list = rows.map(|row| format!("        \"{row}\",\n")).concat();
+    let sheet = |separator: &str| {
+        let cell = |line: &str| {
+            line.split(' ').map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(separator) + "\n"
+        };
+        [
+            "name active_objs num_objs objsize objperslab pagesperslab active_slabs num_slabs",
+            "bio-2 3200 3200 128 32 1 100 100",
+            "page->ptl 56 56 72 56 1 1 1",
+        ]
+        .map(cell)
+        .concat()
+    };
+    let numbered =
+        "1:slabinfo - version: 2.1\n".to_owned() + &format!("7:{}\n12:{}\n", rows[0], rows[1]);
+    let long =
+        format!("{{\"out\":\"{}\"}}", rows.join("\\n").repeat(1) + &"\\nnothing".repeat(2000));
+    for text in [escaped, log, list, sheet(","), sheet(";"), numbered, long] {
+        let paste = read(&text);
+        let entries = &paste.tables[0].last().entries;
+        let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+        assert_eq!(names, ["bio-2", "page->ptl"], "{text}");
+        assert_eq!(
+            (entries[0].slab_bytes, entries[1].slab_bytes),
+            (Some(409_600), Some(4096)),
+            "{text}"
+        );
+        assert_eq!(paste.unread_lines, 0, "{text}");
+    }
+}
+
+#[test]
+fn allocations_in_the_log_of_the_oom_killer_are_call_sites() {
+    let text = "[ 12.3] Memory allocations (profiling is currently turned on):\n\
+                [ 12.3]      122 MiB    31168 mm/page_ext.c:270 func:alloc_page_ext\n\
+                [ 12.3]     20.5 MiB     5120 drivers/net/foo.c:10 [foo] func:foo_rx\n";
+    let paste = read(text);
+    let entries = &paste.tables[0].last().entries;
+    assert_eq!((entries[0].live_bytes, entries[1].live_bytes), (Some(122 << 20), Some(41 << 19)));
+    assert_eq!(entries[1].place, "drivers/net/foo.c:10 [foo]");
+}
+
+#[test]
+fn rows_of_linux_2_4_whose_numbers_run_together_are_not_those_of_2_6() {
+    let text = "slabinfo - version: 1.1\nkmem_cache  6078    100    2    2    1\n\
+                inode_cache    7005  14792    480 1598 1849    1\nvm_area_struct 1204   165264   23   28    1\n";
+    let paste = read(text);
+    assert_eq!(paste.tables.len(), 1, "{paste:#?}");
+    assert_eq!((paste.tables[0].kind, paste.tables[0].rows), (Kind::Slabinfo1, 1));
+    assert_eq!(paste.unread_lines, 2, "{paste:#?}");
+}

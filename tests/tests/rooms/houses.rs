@@ -64,7 +64,7 @@ const LINUX: House = House {
 const SNAPSHOT: House = House {
     name: "snapshot",
     levels: &[
-        &["edge", "entry", "html", "series", "stamp", "known"],
+        &["edge", "entry", "host", "html", "series", "stamp", "known"],
         &["line"],
         &["rows"],
         &["cut", "paste", "holders"],

@@ -28,6 +28,11 @@ impl<'a> Growing<'a> {
         if self.moments < 2 {
             return None;
         }
+        if self.growth.is_empty() {
+            return Some(
+                "The moments have no name in common, so what grows cannot be told.".to_owned(),
+            );
+        }
         let over = match self.seconds {
             Some(seconds) => format!(" in {}", duration((seconds * 1e9) as u64)),
             None => format!(" over {} moments", self.moments),
@@ -38,12 +43,12 @@ impl<'a> Growing<'a> {
         let rose: Vec<_> = self.growth.iter().filter(|g| g.pace == Pace::Rose).collect();
         if let [first, ..] = &rose[..] {
             return Some(format!(
-                "{} is {} larger than at the first moment{over} ({}). {} cannot tell a leak from a cache that fills: take \
-                 five or more.",
+                "Objects of {} take {} more than at the first moment{over} ({}). {} cannot tell a leak from a cache that \
+                 fills: take five or more.",
                 first.name,
                 bytes(u64::try_from(first.change_bytes()).unwrap_or(0)),
                 rate(&first.rise),
-                counted(self.moments as u64, "moment")
+                counted(first.moments as u64, "moment")
             ));
         }
         Some(match self.growth.iter().map(|growth| growth.moments).max() {
@@ -162,7 +167,7 @@ pub(super) fn apart(apart: &Apart) -> String {
         ),
         Apart::Objects(cache, one, other) => format!(
             "Objects of {cache} have {one} bytes at one moment and {other} at another, as of two kernels: what grows cannot \
-             be told."
+             be told, and what holds memory is told of the last."
         ),
     }
 }

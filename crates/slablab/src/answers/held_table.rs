@@ -1,12 +1,14 @@
 //! One table of slab memory: who holds most of it, what the kernel gives back, and what to type next.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::shell;
 use slablab_linux::KmallocCache;
 use slablab_report::{Cell, Table, counted, field};
 use slablab_snapshot::{
-    Family, Growth, Holders, Kind, Machine, Moment, Reclaim, Tells, growth, holders, known,
+    Entry, Family, Growth, Holders, Kind, Machine, Moment, Reclaim, Tells, growth, holders, known,
 };
 
 use super::growing::Growing;
@@ -21,6 +23,9 @@ const DIFFERENCE_SHARE_MIN: f64 = 0.02;
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct HeldTable {
     pub(super) kind: Kind,
+    /// Whose it is, where the text names several hosts
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) host: Option<String>,
     /// Rows that were read
     pub(super) rows: u64,
     /// Whether the heading is missing, so that rows may be missing, too
@@ -29,6 +34,9 @@ pub(super) struct HeldTable {
     /// Moments without a readable row
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) lost_moments: usize,
+    /// Later moments with less than half of the rows, which do not tell what holds memory
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) partial_moments: usize,
     /// From the first moment to the last, where times are known
     pub(super) seconds: Option<f64>,
     /// Who holds the memory at the last moment
@@ -41,7 +49,7 @@ pub(super) struct HeldTable {
 impl HeldTable {
     /// Judges a table; what grows from moment to moment only if `is_comparable`.
     pub(super) fn new(
-        mut table: slablab_snapshot::Table,
+        table: slablab_snapshot::Table,
         every_seconds: Option<f64>,
         is_comparable: bool,
     ) -> Self {
@@ -55,16 +63,21 @@ impl HeldTable {
             true => growth(&table.moments, every_seconds),
             false => Vec::new(),
         };
-        let last = table.moments.iter().rposition(|moment| !is_lost(moment));
+        let (held, partial_moments) = match table.kind {
+            Kind::SlubFailed => (last_of_each(table.moments), 0),
+            _ => last_whole(table.moments),
+        };
         Self {
             kind: table.kind,
+            host: table.host,
             rows: table.rows,
             may_be_cut: table.may_be_cut,
             moments,
             lost_moments,
             seconds: told.map(|(first, last)| last - first).or(every),
             growth,
-            holders: last.map(|at| holders(table.moments.swap_remove(at))).unwrap_or_default(),
+            partial_moments,
+            holders: holders(held),
         }
     }
 
@@ -78,11 +91,20 @@ impl HeldTable {
         }
     }
 
+    /// Returns the table's name, and its host where there are several.
+    pub(super) fn name(&self) -> String {
+        match &self.host {
+            Some(host) => format!("{} of {host}", self.kind.name()),
+            None => self.kind.name().to_owned(),
+        }
+    }
+
     /// Returns what an entry is called.
     pub(super) fn noun(&self) -> &'static str {
         match self.kind.tells() {
             Tells::Caches => "cache",
             Tells::Totals => "part",
+            Tells::Flow if self.kind == Kind::Slabratetop => "cache",
             Tells::Live | Tells::Flow => "call site",
         }
     }
@@ -120,6 +142,12 @@ impl HeldTable {
                 ),
                 None => format!("Slabs hold {}.", bytes(*held_bytes)),
             },
+            Tells::Caches if families.len() == 1 => {
+                format!(
+                    "{names} {hold} {}; it is the only cache of the list{memory}.",
+                    bytes(of_most)
+                )
+            }
             Tells::Caches => format!(
                 "{names} {hold} {} of the {} in the slabs that are listed ({share:.0} %){memory}.",
                 bytes(of_most),
@@ -177,6 +205,17 @@ impl HeldTable {
     /// Compares the sum of the table with what the machine says.
     pub(super) fn beside(&self, machine: Option<&Machine>) -> Option<String> {
         let machine = machine?;
+        if let (Kind::Slabtop, Some(all)) = (self.kind, machine.caches_bytes) {
+            let missing = all.saturating_sub(self.holders.held_bytes);
+            let is_large = missing as f64 > DIFFERENCE_SHARE_MIN * all as f64;
+            return is_large.then(|| {
+                format!(
+                    "The head of slabtop counts {} in all caches: {} are of caches that are not in the list.",
+                    bytes(all),
+                    bytes(missing)
+                )
+            });
+        }
         let slabs = match self.kind {
             Kind::Oom => machine.unreclaimable_bytes?,
             // It is a list of one cache.
@@ -235,10 +274,15 @@ impl HeldTable {
             Kind::Slabratetop | Kind::PerfKmem | Kind::Meminfo => {
                 Ok(vec!["slablab info /proc/slabinfo".to_owned()])
             }
+            Kind::Spl => Err("ZFS has these slabs of its own, whose objects the kernel's events do not show: save \
+                              /proc/spl/kmem/slab again later and give both, and what grows is shown."
+                .to_owned()),
             _ if grows.is_none() && first.reclaim == Reclaim::GivenBack => Err(format!(
-                "{} is a cache and no leak as long as the kernel can give it back: `echo 2 > /proc/sys/vm/drop_caches`, \
+                "{} is a cache and no leak as long as the kernel can give it back: `echo {} > /proc/sys/vm/drop_caches`, \
                  as root on that machine, shows how much that is.",
-                first.name
+                first.name,
+                // These go with the pages of files.
+                if matches!(first.name.as_str(), "radix_tree_node" | "buffer_head") { 3 } else { 2 }
             )),
             _ if KmallocCache::parse(plain).is_some() || plain.contains('*') => Ok(vec![
                 "slablab record --duration 10".to_owned(),
@@ -265,12 +309,19 @@ impl HeldTable {
         }
     }
 
+    /// Returns the heading of the bytes.
+    fn held_head(&self) -> &'static str {
+        if self.kind.tells() == Tells::Flow { "allocated" } else { "held" }
+    }
+
     pub(super) fn table(&self) -> Table {
         let all = self.holders.held_bytes;
         let maybe = |n: Option<u64>, cell: fn(u64) -> Cell| n.map_or(Cell::Missing, cell);
         let mut fields = vec![
             field::name(self.noun(), "name", |family: &Family| &family.name),
-            field::by("held", "held_bytes", move |f: &Family| maybe(f.held_bytes, Cell::Bytes)),
+            field::by(self.held_head(), "held_bytes", move |f: &Family| {
+                maybe(f.held_bytes, Cell::Bytes)
+            }),
             field::by("share", "held_share", move |f: &Family| match f.held_bytes {
                 Some(held) => Cell::share(held, all),
                 None => Cell::Missing,
@@ -320,6 +371,25 @@ fn listed(names: &[&str], all: usize) -> String {
         ([rest @ .., last], 0) => format!("{} and {last}", rest.join(", ")),
         (names, more) => format!("{} and {more} more", names.join(", ")),
     }
+}
+
+/// Returns the last moment that has at least half as many entries as any, and how many later ones have fewer: a list that
+/// was cut does not tell what holds memory.
+fn last_whole(mut moments: Vec<Moment>) -> (Moment, usize) {
+    let most = moments.iter().map(|moment| moment.entries.len()).max().unwrap_or(0);
+    let is_whole = |moment: &Moment| moment.entries.len() * 2 >= most;
+    let Some(at) = moments.iter().rposition(is_whole) else { return (Moment::default(), 0) };
+    let partial = moments[at + 1..].iter().filter(|moment| !moment.entries.is_empty()).count();
+    (moments.swap_remove(at), partial)
+}
+
+/// Returns the last that moments tell of each entry, where one moment tells of one entry.
+fn last_of_each(moments: Vec<Moment>) -> Moment {
+    let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
+    for entry in moments.into_iter().flat_map(|moment| moment.entries) {
+        entries.insert(entry.name.clone(), entry);
+    }
+    Moment { time_seconds: None, entries: entries.into_values().collect() }
 }
 
 /// Returns whether a count is not worth a field.

@@ -1,7 +1,7 @@
 //! What holds slab memory, and whether it grows: the answer about tables that a user pasted, saved or logged.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -89,12 +89,9 @@ impl Answer for HoldingAnswer {
         let folders = folders(&first.holders.families);
         sections.push(Section::named("folders", "Folders of the source", vec![folders]));
         for (at, table) in self.tables.iter().enumerate().skip(1) {
-            let item = Item::table(table.kind.name(), table.how(), table.table());
-            sections.push(Section::named(
-                &format!("table{}", at + 1),
-                table.kind.name(),
-                vec![item],
-            ));
+            let item = Item::table(table.name(), table.how(), table.table());
+            let name = format!("table{}", at + 1);
+            sections.push(Section::named(&name, table.name(), vec![item]));
         }
         Document {
             title: format!("{}: what holds memory", self.files.join(", ")),
@@ -113,13 +110,51 @@ impl Answer for HoldingAnswer {
 impl HoldingAnswer {
     fn sentences(&self) -> Vec<String> {
         let first = &self.tables[0];
-        let mut sentences = vec![first.who(self.machine.as_ref())];
+        let hosts = self.hosts();
+        let mut sentences = match hosts[..] {
+            [] | [_] => vec![first.who(self.machine.as_ref())],
+            _ => self.of_hosts(&hosts),
+        };
         sentences.extend(self.growth());
         sentences.extend(self.unread_share());
         sentences.extend(first.given_back());
         sentences.extend(first.what_it_is());
         sentences.extend(first.next().err());
         sentences
+    }
+
+    /// Returns the hosts that the text names, the one that holds most first; nothing where it names none or one.
+    fn hosts(&self) -> Vec<&str> {
+        let mut hosts: Vec<&str> = Vec::new();
+        for host in self.tables.iter().filter_map(|table| table.host.as_deref()) {
+            if !hosts.contains(&host) {
+                hosts.push(host);
+            }
+        }
+        hosts
+    }
+
+    /// Says of each host who holds most of it.
+    fn of_hosts(&self, hosts: &[&str]) -> Vec<String> {
+        /// Hosts that have a sentence.
+        const HOSTS_MAX: usize = 3;
+        let table =
+            |host: &str| self.tables.iter().find(|table| table.host.as_deref() == Some(host));
+        let said =
+            hosts.iter().filter_map(|host| Some(format!("{host}: {}", table(host)?.who(None))));
+        let mut said: Vec<String> = said.take(HOSTS_MAX).collect();
+        said.push(format!(
+            "The text has tables of {}, and they are not compared as moments of one{}.",
+            counted(hosts.len() as u64, "host"),
+            match hosts.len() > HOSTS_MAX {
+                true => format!(
+                    "; the other {} have tables of their own (--all)",
+                    hosts.len() - HOSTS_MAX
+                ),
+                false => String::new(),
+            }
+        ));
+        said
     }
 
     /// Says what grows, by the caches and by the machine's own totals; or why that cannot be told.
@@ -158,7 +193,7 @@ impl HoldingAnswer {
                 1 => String::new(),
                 moments => format!(" at {moments} moments"),
             };
-            format!("{}, {}{moments}", table.kind.name(), counted(table.rows, "row"))
+            format!("{}, {}{moments}", table.name(), counted(table.rows, "row"))
         };
         let tables: Vec<_> = self.tables.iter().map(table).collect();
         format!("From {}: {}.", self.files.join(", "), tables.join("; "))
@@ -172,9 +207,26 @@ impl HoldingAnswer {
         let cut: Vec<_> = cut.map(|table| table.kind.name()).collect();
         if !cut.is_empty() {
             notes.push(format!(
-                "The heading of {} is missing, so the list may be cut: sums are of the rows that are there.",
+                "The list of {} may be cut, as its heading is missing or a line says so: sums are of the rows that are \
+                 there.",
                 cut.join(", ")
             ));
+        }
+        for table in self.tables.iter().filter(|table| table.partial_moments > 0) {
+            notes.push(format!(
+                "{} of {} with less than half of the rows: what holds memory is told of the list before.",
+                match table.partial_moments {
+                    1 => "A later list".to_owned(),
+                    lists => format!("{lists} later lists"),
+                },
+                table.name()
+            ));
+        }
+        let tells_no_time = |table: &&HeldTable| table.moments > 1 && table.seconds.is_none();
+        if self.apart.is_none() && self.tables.first().is_some_and(|table| tells_no_time(&table)) {
+            notes.push(
+                "The moments tell no time that was understood: --every 60s gives it.".to_owned(),
+            );
         }
         for table in self.tables.iter().filter(|table| table.lost_moments > 0) {
             let of = counted(table.moments as u64, "moment");
@@ -187,10 +239,14 @@ impl HoldingAnswer {
         }
         if let Some(first) = self.unread.first() {
             notes.push(format!(
-                "{} like a row and could not be read, so sums lack them; the first is line {}: {}",
+                "{} like a row and could not be read, so sums lack them; the first is {}line {}: {}",
                 match self.unread_lines {
                     1 => "1 line looks".to_owned(),
                     lines => format!("{lines} lines look"),
+                },
+                match &first.file {
+                    Some(file) => format!("{file}, "),
+                    None => String::new(),
                 },
                 first.line,
                 first.text
@@ -218,9 +274,10 @@ impl HoldingAnswer {
         let families = self.tables.iter().flat_map(|table| table.holders.families.iter().take(20));
         let about = families.filter_map(|family| {
             let cache = known(&family.name)?;
-            Some(Item::Text(format!("{}: {} ({}).", family.name, cache.about, cache.source)))
+            Some(format!("{}: {} ({}).", family.name, cache.about, cache.source))
         });
-        about.collect()
+        let mut seen = HashSet::new();
+        about.filter(|text| seen.insert(text.clone())).map(Item::Text).collect()
     }
 }
 

@@ -84,8 +84,23 @@ fn of_folder(folder: &Path) -> Result<Vec<PathBuf>> {
             files.push(path);
         }
     }
-    files.sort();
+    files.sort_by(|a, b| natural(a).cmp(&natural(b)));
     Ok(files)
+}
+
+/// A name in its parts, in which numbers are compared as such: `slab.2` comes before `slab.10`.
+fn natural(path: &Path) -> Vec<(String, u64)> {
+    let name = path.to_string_lossy();
+    let mut parts: Vec<(String, u64)> = Vec::new();
+    let mut rest = &name[..];
+    while !rest.is_empty() {
+        let words = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let digits = &rest[words..];
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        parts.push((rest[..words].to_owned(), digits[..end].parse().unwrap_or(0)));
+        rest = &digits[end..];
+    }
+    parts
 }
 
 /// Refuses to take a part of a table.
@@ -152,7 +167,8 @@ pub(crate) fn of_files(paths: &[PathBuf], args: &TableArgs) -> Result<HoldingAns
     let mut notes = Vec::new();
     for (path, seconds) in paths.iter().zip(times) {
         let name = path.display().to_string();
-        let paste = read(BufReader::new(Input::open(path)?.into_reader()), &name)?;
+        let mut paste = read(BufReader::new(Input::open(path)?.into_reader()), &name)?;
+        paste.unread.iter_mut().for_each(|unread| unread.file = Some(name.clone()));
         let tells_none = paste.tables.iter().any(|table| table.last().time_seconds.is_none());
         if use_times && tells_none && notes.is_empty() {
             notes.push("The times are those at which the files were written.".to_owned());
@@ -161,6 +177,9 @@ pub(crate) fn of_files(paths: &[PathBuf], args: &TableArgs) -> Result<HoldingAns
     }
     let names = paths.iter().map(|path| path.display().to_string()).collect();
     let paste = Paste::joined(texts);
+    if paste.hosts.len() < 2 {
+        notes.push("The files are taken as moments of one machine.".to_owned());
+    }
     notes.extend(torn(&paste));
     Ok(HoldingAnswer::new(names, paste, args.every, notes))
 }
@@ -190,6 +209,12 @@ fn read(mut text: impl BufRead, name: &str) -> Result<Paste> {
                 "{name}: the text is blank; give a recording, or a text with a table of slab memory"
             );
         }
+        if start.contains("ermission denied") {
+            bail!(
+                "{name}: the text says that permission was denied: read the file as root on that machine (sudo cat \
+                 /proc/slabinfo)"
+            );
+        }
         let has = if paste.lines == 1 { "has" } else { "have" };
         bail!(
             "{name}: {} {has} no row of a table that can be read; {READABLE}",
@@ -212,6 +237,6 @@ fn lines(paste: &Paste, start: &str) -> String {
 }
 
 /// What can be read, as refusals say it.
-pub(crate) const READABLE: &str = "slablab info reads rows of slabinfo, slabtop, vmstat -m, crash's kmem -s, the OOM killer's \
-    list, allocinfo, slabinfo of tools/mm, node_exporter, alloc_traces, kmemleak, memleak, slabratetop, perf kmem and \
-    page_owner";
+pub(crate) const READABLE: &str = "slablab info reads one row a line. Of caches: slabinfo, slabtop, vmstat -m, crash's kmem -s, \
+    the OOM killer's list, slabinfo of tools/mm, ZFS's slab, node_exporter, SLUB's message of a failed allocation, meminfo. Of \
+    call sites: allocinfo, alloc_traces, kmemleak, memleak, slabratetop, perf kmem and page_owner";

@@ -23,6 +23,16 @@ pub(super) fn is_heading(words: &[&str]) -> bool {
     words.windows(3).any(|w| w == ["allocinfo", "-", "version:"])
 }
 
+/// Reads the size at the end of `words`; that of the OOM killer's list has its unit behind a blank: `55.4 MiB`.
+fn bytes(words: &[&str]) -> Option<u64> {
+    let last = *words.last()?;
+    if !matches!(last, "B" | "KiB" | "MiB" | "GiB" | "TiB") {
+        return size(last);
+    }
+    let number = words[..words.len() - 1].last()?;
+    size(&format!("{number}{last}"))
+}
+
 pub(super) fn read(words: &[&str], _: Below) -> Found {
     let Some(func) = words.iter().position(|word| word.starts_with("func:")) else {
         return Found::No;
@@ -36,7 +46,8 @@ fn entry(before: &[&str], function: &str) -> Option<Entry> {
         (module, rest) if module.starts_with('[') => (Some(*module), rest),
         _ => (None, before),
     };
-    let [.., bytes, calls, place] = before else { return None };
+    let [.., calls, place] = before else { return None };
+    let bytes = bytes(&before[..before.len() - 2])?;
     let (_, line) = place.rsplit_once(':')?;
     count(line)?;
     (!function.is_empty()).then_some(())?;
@@ -44,7 +55,7 @@ fn entry(before: &[&str], function: &str) -> Option<Entry> {
         name: function.to_owned(),
         place: module.map_or_else(|| (*place).to_owned(), |module| format!("{place} {module}")),
         objects: Some(count(calls)?),
-        live_bytes: Some(size(bytes)?),
+        live_bytes: Some(bytes),
         ..Entry::default()
     })
 }

@@ -1,7 +1,7 @@
 //! What the machine says of its memory in all: `/proc/meminfo`, `/proc/vmstat`, the OOM killer's "Mem-Info", node_exporter.
 
 use crate::entry::Machine;
-use crate::line::count;
+use crate::line::{count, kibibytes as kibibytes_of};
 
 /// Bytes of a page, in which vmstat and the OOM killer count.
 const PAGE_BYTES: u64 = 4 << 10;
@@ -15,6 +15,9 @@ pub(crate) fn read(words: &[&str]) -> Option<Machine> {
         if *word == "Node" {
             break;
         }
+        if words[at..].starts_with(&["Total", "Size"]) {
+            machine.caches_bytes = slabtop_total(&words[at..]);
+        }
         if let Some((name, value)) = word.split_once(':') {
             match value {
                 "" => kibibytes(&mut machine, name, next(), words.get(at + 2).copied()),
@@ -26,6 +29,14 @@ pub(crate) fn read(words: &[&str]) -> Option<Machine> {
         }
     }
     (!machine.is_empty()).then_some(machine)
+}
+
+/// Takes `Total Size (% used) : 1681083.55K / 3255397.62K (51.6%)` at the head of slabtop.
+fn slabtop_total(words: &[&str]) -> Option<u64> {
+    let colon = words.iter().position(|word| word.ends_with(':'))?;
+    let [active, "/", total, ..] = &words[colon + 1..] else { return None };
+    kibibytes_of(active)?;
+    Some((kibibytes_of(total)? * 1024.0) as u64)
 }
 
 /// Takes `Slab: 752028 kB`.

@@ -10,7 +10,7 @@ use crate::line::count;
 pub(super) const READER: RowReader = RowReader {
     is_heading,
     columns: &[&[
-        column::any,
+        column::call_site,
         column::total_and_each,
         column::total_and_each,
         column::count,
@@ -38,6 +38,7 @@ fn entry(row: &[&str]) -> Option<Entry> {
     let (allocated, requested) = (total(row[1])?, total(row[2])?);
     let [hits, _] = counts::<2>(&row[3..])?;
     row[5].strip_suffix('%')?;
+    column::call_site(row[0]).then_some(())?;
     Some(Entry {
         name: row[0].to_owned(),
         objects: Some(hits),

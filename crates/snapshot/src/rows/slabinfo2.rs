@@ -39,10 +39,11 @@ const PAGE_BYTES: u64 = 4 << 10;
 pub(super) fn is_heading(words: &[&str]) -> bool {
     words.windows(4).any(|w| w[..3] == ["slabinfo", "-", "version:"] && w[3].starts_with('2'))
         || words.contains(&"<active_objs>")
+        || words.contains(&"active_objs") && words.contains(&"num_objs")
 }
 
 pub(super) fn read(words: &[&str], _: Below) -> Found {
-    if words.iter().any(|word| word.contains(['<', '>'])) {
+    if words.iter().any(|word| word.contains('<') || word.ends_with('>')) {
         return Found::No;
     }
     let tunables = words.iter().position(|word| matches!(*word, "tunables" | ":tunables"));
@@ -102,7 +103,20 @@ fn begin(words: &[&str]) -> Found {
     };
     let found =
         names(words).find_map(|at| row(words.get(at..at + 6).filter(|_| words.len() == at + 6)?));
+    if let Some(row) = with_slabs(words) {
+        return Found::Row(row);
+    }
     found.map_or(Found::No, |(row, least)| Found::Part(Some(row.with_slabs(least))))
+}
+
+/// Reads a row of a spreadsheet: the numbers of the objects, active slabs and all slabs, and nothing between them.
+fn with_slabs(words: &[&str]) -> Option<Entry> {
+    names(words).find_map(|at| {
+        let words = words.get(at..at + 8).filter(|_| words.len() == at + 8)?;
+        let (row, least) = row(&words[..6])?;
+        let [active_slabs, slabs] = counts::<2>(&words[6..])?;
+        (active_slabs <= slabs && least <= slabs).then(|| row.with_slabs(slabs))
+    })
 }
 
 /// A row without its slabs, and the bytes of one.

@@ -39,7 +39,22 @@ pub(super) fn is_heading(words: &[&str]) -> bool {
 
 pub(super) fn read(words: &[&str], _: Below) -> Found {
     let row = names(words).find_map(|at| entry(words.get(at..at + COLUMNS)?));
-    row.map_or(Found::No, Found::Row)
+    match row {
+        Some(row) => Found::Row(row),
+        None if names(words).any(|at| is_begin(&words[at..])) => Found::Part(None),
+        None => Found::No,
+    }
+}
+
+/// Returns whether words are a row whose end is missing.
+fn is_begin(row: &[&str]) -> bool {
+    /// Words that do not come by chance.
+    const WORDS_MIN: usize = 5;
+    let is_short = (WORDS_MIN..COLUMNS).contains(&row.len());
+    is_short
+        && column::flags(row[1])
+        && row[1].len() >= FLAGS_LEN
+        && row[2..].iter().all(|word| column::maybe_count(word))
 }
 
 fn entry(row: &[&str]) -> Option<Entry> {

@@ -14,9 +14,11 @@ pub(crate) fn frame(words: &[&str]) -> Option<String> {
     if !is_last || at > PREFIX_WORDS_MAX {
         return None;
     }
-    let function = words[at].split('+').next()?;
+    // bcc of some versions prints frames as Python does bytes: b'function+0x1 [module]'.
+    let function = words[at].trim_start_matches("b'").split('+').next()?;
     let module = words[at + 1..].iter().find(|word| word.starts_with('['));
-    let module = module.filter(|module| !matches!(**module, "[kernel]" | "[vmlinux]"));
+    let module = module.map(|module| module.trim_end_matches('\''));
+    let module = module.filter(|module| !matches!(*module, "[kernel]" | "[vmlinux]"));
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_.$:<>".contains(c);
     (!function.is_empty() && function.chars().all(is_name)).then(|| match module {
         Some(module) => format!("{function} {module}"),
@@ -54,6 +56,8 @@ mod tests {
             of("ffffffff81234567 do_syscall_64+0x5d [kernel]"),
             Some("do_syscall_64".into())
         );
+        assert_eq!(of("b'session_open+0x3c [session]'"), Some("session_open [session]".into()));
+        assert_eq!(of("b'pcpu_alloc+0x3d8 [kernel]'"), Some("pcpu_alloc".into()));
         assert_eq!(of("seq_read"), None);
         assert_eq!(of("126 port_alloc+0x1/0x2 [port] waste=1/1 age=2"), None);
     }

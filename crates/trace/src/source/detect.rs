@@ -6,11 +6,12 @@ use crate::error::At;
 use crate::{Error, Input};
 
 /// Formats that are known but not read: how they begin, what they are, and what to do.
-const FOREIGN: [(&[u8], &str, &str); 7] = [
+const FOREIGN: [(&[u8], &str, &str); 8] = [
     (b"PERFFILE", "is a perf.data of before 2012", "record again with a newer perf"),
     (b"\xfd7zXZ", "is compressed by xz", "unxz it first"),
     (b"BZh", "is compressed by bzip2", "bunzip2 it first"),
     (b"PK\x03\x04", "is a zip archive", "unzip it first"),
+    (b"%PDF", "is a PDF", "give its text"),
     (b"\x89PNG", "is a picture", "give the text that it shows"),
     (b"\xff\xfe", "is text in UTF-16", "convert it first with iconv -f UTF-16 -t UTF-8"),
     (b"\xfe\xff", "is text in UTF-16", "convert it first with iconv -f UTF-16 -t UTF-8"),
@@ -32,6 +33,9 @@ pub(super) fn format(input: &Input) -> Result<Format, Error> {
     if let Some((_, what, remedy)) = FOREIGN.iter().find(|(magic, _, _)| head.starts_with(magic)) {
         return Err(bad(what, remedy));
     }
+    if head.get(257..262) == Some(b"ustar") {
+        return Err(bad("is a tar archive", "unpack it first"));
+    }
     if perfetto::is_perfetto(head) {
         return Ok(Format::Perfetto);
     }
@@ -39,8 +43,8 @@ pub(super) fn format(input: &Input) -> Result<Format, Error> {
         bad(
             "is in no format that can be read",
             "what can: a trace of slablab, perf.data, trace.dat, a trace of Perfetto, and the text \
-             of perf script, trace-cmd report and tracefs trace; tables such as /proc/slabinfo are \
-             for `slablab info`",
+             of perf script, trace-cmd report and tracefs trace; `slablab info` also reads text with \
+             tables such as /proc/slabinfo",
         )
     })
 }
