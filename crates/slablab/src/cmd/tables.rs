@@ -84,7 +84,7 @@ fn of_folder(folder: &Path) -> Result<Vec<PathBuf>> {
             files.push(path);
         }
     }
-    files.sort_by(|a, b| natural(a).cmp(&natural(b)));
+    files.sort_by_cached_key(|file| natural(file));
     Ok(files)
 }
 
