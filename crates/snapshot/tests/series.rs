@@ -260,8 +260,7 @@ fn rows_in_json_and_in_spreadsheets_are_rows() {
     };
     let numbered =
         "1:slabinfo - version: 2.1\n".to_owned() + &format!("7:{}\n12:{}\n", rows[0], rows[1]);
-    let long =
-        format!("{{\"out\":\"{}\"}}", rows.join("\\n").repeat(1) + &"\\nnothing".repeat(2000));
+    let long = format!("{{\"out\":\"{}\"}}", rows.join("\\n") + &"\\nnothing".repeat(2000));
     for text in [escaped, log, list, sheet(","), sheet(";"), numbered, long] {
         let paste = read(&text);
         let entries = &paste.tables[0].last().entries;
@@ -295,4 +294,19 @@ fn rows_of_linux_2_4_whose_numbers_run_together_are_not_those_of_2_6() {
     assert_eq!(paste.tables.len(), 1, "{paste:#?}");
     assert_eq!((paste.tables[0].kind, paste.tables[0].rows), (Kind::Slabinfo1, 1));
     assert_eq!(paste.unread_lines, 2, "{paste:#?}");
+}
+
+#[test]
+fn memory_stat_is_in_bytes_and_of_a_cgroup() {
+    let paste = read(
+        "anon 4096\nslab_reclaimable 1000\nslab_unreclaimable 143096\nslab 144096\npgfault 7\n",
+    );
+    let table = &paste.tables[0];
+    assert_eq!((paste.tables.len(), table.kind), (1, Kind::MemoryStat));
+    let holders = holders(table.last().clone());
+    assert_eq!((holders.given_back_bytes, holders.kept_bytes), (1000, 143_096));
+    assert_eq!(
+        read("nr_slab_reclaimable 10\nnr_slab_unreclaimable 20\n").tables[0].kind,
+        Kind::Meminfo
+    );
 }

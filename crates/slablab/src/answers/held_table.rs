@@ -133,6 +133,9 @@ impl HeldTable {
                 first.name,
                 of_objects(first)
             ),
+            Tells::Totals if self.kind == Kind::MemoryStat => {
+                format!("Slabs that the cgroup is charged for hold {}.", bytes(*held_bytes))
+            }
             Tells::Totals => match machine.and_then(|machine| machine.memory_bytes) {
                 Some(memory) => format!(
                     "Slabs hold {} of {} of memory ({:.0} %).",
@@ -265,6 +268,9 @@ impl HeldTable {
                     place.map_or(name, |family| &family.place)
                 ))
             }
+            Kind::MemoryStat => Err("The kernel does not list the caches of a cgroup: `slablab leaks`, as root on that \
+                                     machine, names programs and owners."
+                .to_owned()),
             Kind::Cgroup => Err("The programs of the group that grows are asked next.".to_owned()),
             Kind::AllocTraces | Kind::Kmemleak | Kind::Memleak | Kind::PageOwner => {
                 Err("The stacks name who allocates. \
@@ -305,7 +311,7 @@ impl HeldTable {
                 "Held: bytes of the objects that are alive. Pages of slabs are not added to their objects."
             }
             Tells::Flow => "Bytes that were allocated, freed or not.",
-            Tells::Totals => "SReclaimable and SUnreclaim of /proc/meminfo.",
+            Tells::Totals => "The two halves of the slabs, as the kernel counts them.",
         }
     }
 

@@ -43,6 +43,8 @@ pub enum Kind {
     Cgroup,
     /// What the allocator prints when it gets no page
     SlubFailed,
+    /// `memory.stat` of a memory cgroup
+    MemoryStat,
     /// The slab lines of `/proc/meminfo`, and what else says them
     Meminfo,
 }
@@ -62,7 +64,7 @@ pub enum Tells {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 19] = [
+    pub const ALL: [Kind; 20] = [
         Kind::Slabinfo,
         Kind::Slabinfo1,
         Kind::Slabtop,
@@ -81,6 +83,7 @@ impl Kind {
         Kind::PageOwner,
         Kind::Cgroup,
         Kind::SlubFailed,
+        Kind::MemoryStat,
         Kind::Meminfo,
     ];
 
@@ -106,6 +109,7 @@ impl Kind {
             Self::PageOwner => "page_owner",
             Self::Cgroup => "memory cgroups",
             Self::SlubFailed => "the allocator's message of a failed allocation",
+            Self::MemoryStat => "memory.stat of a cgroup",
             Self::Meminfo => "meminfo",
         }
     }
@@ -131,7 +135,7 @@ impl Kind {
             | Self::PageOwner
             | Self::Cgroup => Tells::Live,
             Self::Slabratetop | Self::PerfKmem => Tells::Flow,
-            Self::Meminfo => Tells::Totals,
+            Self::MemoryStat | Self::Meminfo => Tells::Totals,
         }
     }
 

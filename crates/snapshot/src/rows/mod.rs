@@ -19,6 +19,7 @@ mod kind;
 mod kmemleak;
 pub(crate) mod machine;
 mod memleak;
+mod memory_stat;
 mod mm_slabinfo;
 mod oom;
 mod page_owner;
@@ -39,7 +40,7 @@ pub use self::kind::{Kind, Tells};
 pub(crate) use self::row_reader::RowReader;
 
 /// The readers; those whose rows nothing else looks like come first.
-pub(crate) const READERS: [RowReader; 18] = [
+pub(crate) const READERS: [RowReader; 19] = [
     prometheus::READER,
     allocinfo::READER,
     slabinfo2::READER,
@@ -54,6 +55,7 @@ pub(crate) const READERS: [RowReader; 18] = [
     alloc_traces::READER,
     page_owner::READER,
     cgroup::READER,
+    memory_stat::READER,
     perf_kmem::READER,
     vmstat::READER,
     slabratetop::READER,
