@@ -539,3 +539,30 @@ fn a_limit_above_the_machines_memory_is_refused() {
     let said = refusal(&["record", "--until-unreclaim", "900T"]);
     assert!(said.contains("the recording would not end"), "{said}");
 }
+
+#[test]
+fn what_grew_between_two_recordings_is_told_by_their_slabinfo() {
+    if !can_record() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["first.parquet", "second.parquet"].map(|name| folder.path().join(name));
+    for path in &paths {
+        recorded(&["-o", path.to_str().unwrap(), "-d", "1.2"], 0);
+    }
+    let [first, second] = paths.each_ref().map(|path| path.to_str().unwrap());
+    let info = slablab().args(["info", second, first, "--format", "json"]).output().unwrap();
+    let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
+    assert_eq!(info["slabs"]["moments"], 3, "the begin of the first, and both ends");
+    assert!(info["slabs"]["seconds"].as_f64().unwrap() >= 2.0);
+    let of = |path: &Path, end: bool| {
+        let meta = TraceReader::open(path).unwrap().meta().clone();
+        let slabs = if end { meta.slabs_end } else { meta.slabs_start }.unwrap();
+        let dentry = slabs.slabinfo().find(|cache| cache.name == "dentry").unwrap();
+        dentry.active_objs * dentry.objsize
+    };
+    let growth = info["slabs"]["growth"].as_array().unwrap();
+    let dentry = growth.iter().find(|one| one["name"] == "dentry").unwrap();
+    assert_eq!(dentry["first_bytes"], of(&paths[0], false));
+    assert_eq!(dentry["last_bytes"], of(&paths[1], true));
+}

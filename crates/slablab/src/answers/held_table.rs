@@ -8,7 +8,8 @@ use slablab_host::shell;
 use slablab_linux::KmallocCache;
 use slablab_report::{Cell, Table, counted, field};
 use slablab_snapshot::{
-    Entry, Family, Growth, Holders, Kind, Machine, Moment, Reclaim, Tells, growth, holders, known,
+    Entry, Family, Growth, Holders, Kind, Machine, Moment, Paste, Reclaim, Tells, apart, growth,
+    holders, iso_time, known,
 };
 
 use super::growing::Growing;
@@ -79,6 +80,18 @@ impl HeldTable {
             partial_moments,
             holders: holders(held),
         }
+    }
+
+    /// Judges a machine's slabinfo at several moments, in seconds since 1970; nothing if they are not of one kernel or too
+    /// near to each other.
+    pub(super) fn of_slabinfo(moments: &[(u64, &str)]) -> Option<Self> {
+        let text: String = moments
+            .iter()
+            .map(|(seconds, slabinfo)| format!("{}\n{slabinfo}", iso_time(*seconds)))
+            .collect();
+        let paste = Paste::read(text.as_bytes()).ok().filter(|paste| apart(paste).is_none())?;
+        let table = paste.tables.into_iter().find(|table| table.kind == Kind::Slabinfo)?;
+        Some(Self::new(table, None, true)).filter(|table| table.seconds.is_some())
     }
 
     pub(super) fn growing(&self) -> Growing<'_> {

@@ -9,8 +9,12 @@ use serde::Serialize;
 use slablab_host::printable;
 use slablab_linux::KmallocType;
 use slablab_report::{Cell, Document, Fact, Item, Section, Table, counted, field};
-use slablab_trace::{Kind, Meta, Quality, RecordedCache, RecordedKmalloc, TraceReader};
+use slablab_trace::{
+    Kind, Meta, Quality, RecordedCache, RecordedKmalloc, SlabSnapshot, TraceReader,
+};
 
+use super::growing;
+use super::held_table::HeldTable;
 use crate::cmd::traces::inputs::{self, Damaged, Input};
 use crate::output::{Answer, bytes, duration, thousands};
 
@@ -22,6 +26,9 @@ pub(crate) struct InfoAnswer {
     traces: Vec<TraceRow>,
     /// What a reader should know
     remarks: Vec<String>,
+    /// The host's slabs at the begin of the first of several traces and at the end of each, where they tell them
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slabs: Option<HeldTable>,
     /// The rest of what one trace says; of several only the rows above are known
     #[serde(flatten)]
     one: Option<TraceInfo>,
@@ -104,18 +111,24 @@ impl InfoAnswer {
     /// Describes all traces that `paths` mean.
     pub(crate) fn of_many(paths: &[&Path], damaged: Damaged) -> Result<Self> {
         let inputs = inputs::find(paths, damaged)?;
+        let mut slabs = Vec::new();
         let row = |input: &Input| -> Result<TraceRow> {
             let (trace, origin) = (TraceReader::open(&input.path)?, &input.origin);
+            slabs.extend(slabs_of(trace.meta()));
             Ok(TraceRow::new(&input.path, trace.meta(), &origin.host, Some(origin.key.clone())))
         };
         let rows = inputs.iter().map(row).collect::<Result<_>>()?;
-        Ok(Self::of_rows(rows, inputs::remarks(&inputs)))
+        let answer = Self::of_rows(rows, inputs::remarks(&inputs));
+        match answer.hosts {
+            1 => Ok(Self { slabs: slabs_between(slabs), ..answer }),
+            _ => Ok(answer),
+        }
     }
 
     fn of_rows(traces: Vec<TraceRow>, remarks: Vec<String>) -> Self {
         let hosts: BTreeSet<&str> = traces.iter().map(|row| row.host.as_str()).collect();
         let (hosts, events) = (hosts.len() as u64, traces.iter().map(|row| row.events).sum());
-        Self { events, hosts, traces, remarks, one: None }
+        Self { events, hosts, traces, remarks, slabs: None, one: None }
     }
 
     fn title(&self) -> String {
@@ -139,6 +152,7 @@ impl InfoAnswer {
                 "The largest share of events that could not be placed is {share:.2} %, in {trace}."
             ));
         }
+        sentences.extend(self.slabs.as_ref().and_then(|slabs| slabs.growing().sentence()));
         sentences
     }
 }
@@ -149,7 +163,16 @@ impl Answer for InfoAnswer {
     fn document(&self) -> Document {
         let (answers, sections, facts) = match &self.one {
             Some(one) => (one.sentences(self.events), one.sections(), one.facts(self.events)),
-            None => (self.sentences(), vec![traces(&self.traces)], Vec::new()),
+            None => {
+                let grows = self.slabs.as_ref().map(|slabs| {
+                    let table = slabs.growing().table();
+                    let table =
+                        Item::table("What grew between the recordings", growing::HOW, table);
+                    Section::first("growth", "", vec![table])
+                });
+                let sections = [traces(&self.traces)].into_iter().chain(grows).collect();
+                (self.sentences(), sections, Vec::new())
+            }
         };
         Document {
             title: self.title(),
@@ -178,6 +201,32 @@ impl TraceRow {
             key,
         }
     }
+}
+
+/// A recording's begin and end in seconds since 1970, and slabinfo at both.
+type SlabsOf = [(u64, String); 2];
+
+/// Returns what a recording tells of the machine's slabs.
+fn slabs_of(meta: &Meta) -> Option<SlabsOf> {
+    const NS: u64 = 1_000_000_000;
+    let (start, end) = (meta.start_unix_ns? / NS, meta.end_unix_ns? / NS);
+    let text = |slabs: &Option<SlabSnapshot>| {
+        slabs.as_ref().map(|slabs| slabs.slabinfo.clone()).filter(|text| !text.is_empty())
+    };
+    Some([(start, text(&meta.slabs_start)?), (end, text(&meta.slabs_end)?)])
+}
+
+/// Returns what becomes of the slabs from recording to recording of one host.
+fn slabs_between(mut slabs: Vec<SlabsOf>) -> Option<HeldTable> {
+    if slabs.len() < 2 {
+        return None;
+    }
+    slabs.sort();
+    let first = slabs[0][0].clone();
+    let ends = slabs.into_iter().map(|[_, end]| end);
+    let moments: Vec<(u64, String)> = std::iter::once(first).chain(ends).collect();
+    let moments: Vec<(u64, &str)> = moments.iter().map(|(at, text)| (*at, text.as_str())).collect();
+    HeldTable::of_slabinfo(&moments)
 }
 
 /// Returns the traces, the least trustworthy first.
