@@ -132,6 +132,12 @@ pub(crate) fn read(text: &str) -> Caches {
     rows.map(held).collect()
 }
 
+/// Returns the bytes of the slabs of a cache after a run, if the guest has listed it.
+pub(crate) fn held_bytes(row: &Row, point: &str, cache: &str) -> Option<u64> {
+    let caches = Caches::deserialize(row.detail[DETAIL].get(point)?).ok()?;
+    caches.get(cache).map(|held| held.slab_bytes)
+}
+
 /// Returns the caches whose slabs take more or less memory in the runs `after` than in `before` at a point, the one with
 /// the largest difference first; none where the guests of a side told none.
 pub(crate) fn changes<'a>(

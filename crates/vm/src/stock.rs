@@ -188,6 +188,37 @@ impl KernelBuilder {
         all
     }
 
+    /// Returns the releases that have a stock kernel for a machine, oldest first: those of the archive and of the store.
+    ///
+    /// # Errors
+    ///
+    /// If the work was interrupted, or neither has one.
+    pub fn releases(
+        &self,
+        arch: &'static Arch,
+        watch: &mut dyn FnMut(Step<'_>),
+    ) -> Result<Vec<Release>> {
+        let is_image = |name: &str| version_in(name, arch).is_some();
+        let names = self
+            .archive(arch.debian)
+            .and_then(|mut archive| archive.names("linux-", is_image, watch));
+        let names = match names {
+            Err(error @ (Error::Interrupted | Error::Full { .. })) => return Err(error),
+            Err(error) => {
+                watch(Step::Note(&format!("Only kernels of the cache are known: {error}")));
+                Vec::new()
+            }
+            Ok(names) => names,
+        };
+        let of_archive = names.iter().filter_map(|name| Release::of(version_in(name, arch)?));
+        let of_store = self.images().into_iter().filter(|stock| stock.arch == arch);
+        let mut releases: Vec<Release> =
+            of_archive.chain(of_store.map(|stock| stock.release)).collect();
+        releases.sort();
+        releases.dedup();
+        Ok(releases)
+    }
+
     /// Returns the downloads that are not superseded, with apt's lists.
     #[must_use]
     pub fn downloads(&self) -> Vec<PathBuf> {

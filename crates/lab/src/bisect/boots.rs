@@ -16,10 +16,11 @@ use super::search::{Measure, Measured};
 use super::version::Version;
 use crate::error::{Error, Result, with_schema};
 use crate::experiments::find;
+use crate::journal::Row;
 use crate::outcome::Outcome;
 use crate::plan::{Cell, Plan};
 use crate::planning::plan;
-use crate::request::Metric;
+use crate::request::{Metric, Nature};
 use crate::run::{Stage, carry_out};
 use crate::slabs::{self, CacheChange};
 
@@ -130,9 +131,10 @@ impl<'a> Boots<'a> {
     /// Reads the values of the first `runs` runs of a version.
     fn read(&self, version: usize, runs: usize) -> Result<Vec<f64>> {
         let outcome = Outcome::read(&self.place(version))?;
+        let point = &self.plans[version].design.points[0];
         let values = outcome.rows.iter().filter(|row| row.round < runs);
         let mut values: Vec<_> = values
-            .filter_map(|row| Some((row.round, *row.values.get(&self.metric.key)?)))
+            .filter_map(|row| Some((row.round, value(row, point, &self.metric.key)?)))
             .collect();
         values.sort_by_key(|(round, _)| *round);
         Ok(values.into_iter().map(|(_, value)| value).collect())
@@ -158,8 +160,15 @@ impl Measure for Boots<'_> {
             }
         }
         for version in versions {
+            if self.values[version].len() >= runs {
+                continue;
+            }
+            self.values[version] = self.read(version, runs)?;
             if self.values[version].len() < runs {
-                self.values[version] = self.read(version, runs)?;
+                let name = &self.versions[version].name;
+                let why = without_value(&self.metric);
+                (self.progress)(BisectStage::Unusable { version: name, why: &why });
+                return Ok(Measured::Unusable(version, format!("{name}: {why}")));
             }
         }
         Ok(Measured::Values(versions.map(|version| self.values[version][..runs].to_vec())))
@@ -179,13 +188,51 @@ pub(super) fn plans(bisect: &Bisect) -> Result<(Vec<Plan>, Metric)> {
                 .to_owned(),
         ));
     }
-    let metric = first.metrics.iter().find(|metric| metric.key == bisect.metric);
-    let metric = metric.cloned().ok_or_else(|| {
+    let known = || first.metrics.iter().find(|metric| metric.key == bisect.metric).cloned();
+    let metric = derived(&bisect.metric).or_else(known).ok_or_else(|| {
         let known: Vec<_> = first.metrics.iter().map(|metric| metric.key.as_str()).collect();
         let known = known.join(", ");
         Error::Request(format!("there is no metric '{}'; there are: {known}", bisect.metric))
     })?;
     Ok((plans, metric))
+}
+
+/// The metric of a cache: its slabs after the load, as the guest lists them.
+const OF_CACHE: &str = "cache:";
+/// The metric that counts what guests under `--accel icount` do.
+const INSTRUCTIONS: &str = "instructions";
+/// Instructions in a second of such a guest's clock, in millions: it advances by 2 ns with each (`-icount shift=1`), and by
+/// what is left to the next timer when the processor idles.
+const MILLIONS_PER_SECOND: f64 = 500.0;
+
+/// Returns a metric that is made of what rows have besides their values.
+fn derived(key: &str) -> Option<Metric> {
+    if key == INSTRUCTIONS {
+        let name = "instructions and idle time";
+        return Some(Metric::less(key, name, "million instructions", Nature::Independent));
+    }
+    let cache = key.strip_prefix(OF_CACHE).filter(|cache| !cache.is_empty())?;
+    Some(Metric::less(key, &format!("slabs of {cache}"), "KiB", Nature::Independent))
+}
+
+/// Returns the value of a metric in a run.
+fn value(row: &Row, point: &str, key: &str) -> Option<f64> {
+    match key.strip_prefix(OF_CACHE) {
+        Some(cache) => Some(slabs::held_bytes(row, point, cache)? as f64 / 1024.0),
+        None if key == INSTRUCTIONS => Some(row.values.get("seconds")? * MILLIONS_PER_SECOND),
+        None => row.values.get(key).copied(),
+    }
+}
+
+/// Says why runs have no value.
+fn without_value(metric: &Metric) -> String {
+    match metric.key.strip_prefix(OF_CACHE) {
+        Some(cache) => format!(
+            "slabinfo does not list {cache}: the kernel has no such cache, or has merged it with another (slab_nomerge \
+             keeps it apart)"
+        ),
+        None => format!("its runs give no {}", metric.name),
+    }
 }
 
 /// Returns whether it is the version that cannot be built or booted, and not the machine that cannot build.

@@ -4,6 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use slablab_linux::Release;
+use slablab_vm::Arch;
+
 use crate::error::{Error, Result};
 use crate::request::Request;
 
@@ -51,10 +54,58 @@ impl Version {
     }
 }
 
-/// Returns a version for each kernel.
-#[must_use]
-pub fn kernels(names: &[String]) -> Vec<Version> {
-    names.iter().map(|name| Version::of(name)).collect()
+/// Returns a version for each kernel. `debian:6.12..7.3` stands for the stock kernels of these releases and of all between
+/// them that there are; `releases` looks them up for a machine.
+///
+/// # Errors
+///
+/// If a range is none, or has fewer than two releases.
+pub fn kernels(
+    names: &[String],
+    mut releases: impl FnMut(&'static Arch) -> Result<Vec<Release>>,
+) -> Result<Vec<Version>> {
+    let mut versions = Vec::new();
+    for name in names {
+        match name.strip_prefix("debian:").filter(|rest| rest.contains("..")) {
+            Some(range) => versions.extend(in_range(name, range, &mut releases)?),
+            None => versions.push(Version::of(name)),
+        }
+    }
+    Ok(versions)
+}
+
+/// Returns the stock kernels of `FIRST..LAST[/MACHINE]`, in that order.
+fn in_range(
+    name: &str,
+    range: &str,
+    releases: &mut impl FnMut(&'static Arch) -> Result<Vec<Release>>,
+) -> Result<Vec<Version>> {
+    let wrong = |why: &str| Error::Request(format!("{name}: {why}"));
+    let (range, machine) = range.split_once('/').map_or((range, None), |(r, m)| (r, Some(m)));
+    let release = |text: &str| Release::of(text).filter(|release| release.to_string() == text);
+    let ends =
+        range.split_once("..").and_then(|(first, last)| Some((release(first)?, release(last)?)));
+    let (first, last) =
+        ends.ok_or_else(|| wrong("write a range of releases as debian:6.12..7.3"))?;
+    let arch = machine.map_or(Ok(Arch::NATIVE), Arch::named)?;
+    let (low, high) = (first.min(last), first.max(last));
+    let mut found: Vec<Release> = releases(arch)?;
+    let all: Vec<String> = found.iter().map(Release::to_string).collect();
+    found.retain(|release| (low..=high).contains(release));
+    if found.len() < 2 {
+        return Err(wrong(&format!(
+            "fewer than two stock kernels are in this range; there are {}",
+            all.join(", ")
+        )));
+    }
+    if first > last {
+        found.reverse();
+    }
+    let kernel = |release: &Release| match machine {
+        Some(machine) => Version::of(&format!("debian:{release}/{machine}")),
+        None => Version::of(&format!("debian:{release}")),
+    };
+    Ok(found.iter().map(kernel).collect())
 }
 
 /// Returns a kernel as it is, and with each of these boot parameters.
@@ -254,6 +305,25 @@ mod tests {
 
     fn names(versions: &[Version]) -> Vec<&str> {
         versions.iter().map(|version| version.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_range_is_the_stock_kernels_that_there_are_in_its_order() {
+        let there = [Release(6, 1), Release(6, 12), Release(6, 18), Release(7, 0), Release(7, 3)];
+        let versions = |name: &str| kernels(&[name.to_owned()], |_| Ok(there.to_vec()));
+        let names = |name: &str| {
+            let versions = versions(name).unwrap();
+            versions.into_iter().map(|version| version.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names("debian:6.12..7.0"), ["debian:6.12", "debian:6.18", "debian:7.0"]);
+        assert_eq!(names("debian:7.3..7.0"), ["debian:7.3", "debian:7.0"]);
+        assert_eq!(names("debian:6.1..6.12/arm64"), ["debian:6.1/arm64", "debian:6.12/arm64"]);
+        assert_eq!(names("debian:7.3"), ["debian:7.3"]);
+        for wrong in ["debian:6.12..", "debian:a..b", "debian:6.13..6.17", "debian:6.1..7.3/vax"] {
+            assert!(versions(wrong).is_err(), "{wrong}");
+        }
+        let said = versions("debian:6.13..6.17").unwrap_err().to_string();
+        assert!(said.contains("there are 6.1, 6.12, 6.18, 7.0, 7.3"), "{said}");
     }
 
     #[test]

@@ -9,6 +9,8 @@ use clap::ValueEnum;
 use slablab_host::shell;
 use slablab_lab::bisect::{Bisect, BisectStage, Version, commits, kernels, series, settings};
 use slablab_lab::{Engine, Request, Scale, find, plan};
+use slablab_linux::Release;
+use slablab_vm::{Arch, Interrupt, KernelBuilder, Places, Step};
 
 use super::bars::Bars;
 use super::request::install;
@@ -25,13 +27,14 @@ use crate::say::say;
                         interrupted continues when the same command is given again. Exit status: 0 when nothing moved it,\n\
                         1 when something did, 2 for an error.\n\n\
                         Examples:\n  \
-                        slablab lab bisect debian:6.12 debian:6.18 debian:7.3 --load boot\n  \
+                        slablab lab bisect debian:6.12..7.3 --load boot\n  \
                         slablab lab bisect build:6.12/slub --series my-patches/ -- find / -xdev\n  \
                         slablab lab bisect slub --settings 'slub_max_order=0;slub_min_order=1'\n  \
                         slablab lab bisect v6.17 v6.18 --source linux/ --metric slab_peak"
 )]
 pub(crate) struct Args {
-    /// The kernels in their order, the good one first; or one, with --series or --settings; or two commits, with --source
+    /// The kernels in their order, the good one first, or a range (debian:6.12..7.3); or one, with --series or --settings; or
+    /// two commits, with --source
     #[arg(value_name = "VERSION", required = true)]
     versions: Vec<String>,
     /// A git tree of Linux, whose commits are searched
@@ -43,7 +46,8 @@ pub(crate) struct Args {
     /// Boot parameters, each between semicolons a version
     #[arg(long, value_name = "WORDS;...")]
     settings: Option<String>,
-    /// What moved: slab_end, slab_peak, slab_boot, seconds, or what a script gives by `metric NAME VALUE`
+    /// What moved: slab_end, slab_peak, slab_boot, cache:NAME, seconds, instructions (one emulated CPU), or what a script
+    /// gives by `metric NAME VALUE`
     #[arg(long, value_name = "NAME", default_value = "slab_end")]
     metric: String,
     /// What a guest does: hackbench, boot, or a script with --input or behind --
@@ -136,6 +140,11 @@ impl Args {
         if let Some(name) = further {
             params.insert("metrics".to_owned(), name.to_owned());
         }
+        if metric == "instructions" {
+            for (name, value) in [("accel", "icount"), ("cpus", "1")] {
+                params.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+            }
+        }
         let input = match (&self.input, &self.command[..]) {
             (Some(file), _) => Some(file.clone()),
             (None, []) => None,
@@ -183,7 +192,7 @@ impl Args {
             let words: Vec<String> = words.map(str::to_owned).collect();
             return Ok(settings(only("--settings")?, &words));
         }
-        let Some(source) = &self.source else { return Ok(kernels(&self.versions)) };
+        let Some(source) = &self.source else { return Ok(kernels(&self.versions, releases)?) };
         match &self.versions[..] {
             [good, bad] => Ok(commits("slub", source, (good, bad), &self.output)?),
             _ => bail!("--source searches the commits from a good one to a bad one; name two"),
@@ -201,13 +210,25 @@ impl Args {
     }
 }
 
+/// Looks up the releases that have a stock kernel.
+fn releases(arch: &'static Arch) -> slablab_lab::Result<Vec<Release>> {
+    let builder = KernelBuilder::new(&Places::default(), Interrupt::never())?;
+    let mut note = |step: Step<'_>| {
+        if let Step::Note(text) = step {
+            say(format_args!("slablab: {text}"));
+        }
+    };
+    Ok(builder.releases(arch, &mut note)?)
+}
+
 /// Returns the key of a metric, and the name of one that a script gives.
 fn metric(name: &str) -> (&str, Option<&str>) {
     match name {
         "slab_end" => ("slab_kb", None),
         "slab_peak" => ("slab_peak_kb", None),
         "slab_boot" => ("slab_boot_kb", None),
-        "slab_kb" | "slab_peak_kb" | "slab_boot_kb" | "seconds" => (name, None),
+        "slab_kb" | "slab_peak_kb" | "slab_boot_kb" | "seconds" | "instructions" => (name, None),
+        cache if cache.starts_with("cache:") => (name, None),
         other => (other, Some(other)),
     }
 }
