@@ -5,7 +5,8 @@
 //! searched in turn. Where neither half differs by itself, the change is spread over several versions.
 //!
 //! # Invariants
-//! A version is measured only when it is the first, the last, or the middle of two that differ.
+//! A version is measured only when it is the first, the last, or the middle of two that differ. Where an end cannot be
+//! measured, the version beside it takes its place.
 
 use std::collections::BTreeMap;
 
@@ -58,23 +59,26 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     ///
-    /// If the first or the last version cannot be measured, or the search has to end.
+    /// If fewer than two versions can be measured, or the search has to end.
     pub(crate) fn of(mut self, versions: usize) -> Result<Found> {
-        let ends = (0, versions - 1);
-        match self.compare(ends)? {
-            Some(compared) if compared.decision == Decision::Differs => {
-                self.divide(ends, &compared)?;
-            }
-            Some(_) => {}
-            None => {
-                let (_, why) = self.found.unusable.pop_first().expect("one of the two");
+        loop {
+            let usable: Vec<usize> =
+                (0..versions).filter(|at| !self.found.unusable.contains_key(at)).collect();
+            let [first, .., last] = usable[..] else {
+                let (_, why) = self.found.unusable.pop_last().expect("all others are unusable");
                 return Err(Error::Request(format!(
-                    "the first and the last version have to be measured, and one cannot: {why}"
+                    "two versions at least have to be measured, and {} of {versions} can: {why}",
+                    usable.len()
                 )));
+            };
+            // An end that cannot be measured leaves its place to the version beside it.
+            let Some(compared) = self.compare((first, last))? else { continue };
+            if compared.decision == Decision::Differs {
+                self.divide((first, last), &compared)?;
             }
+            self.found.steps.sort_by_key(|step| step.from);
+            return Ok(self.found);
         }
-        self.found.steps.sort_by_key(|step| step.from);
-        Ok(self.found)
     }
 
     /// Finds the steps between two versions that differ, which `whole` tells.
@@ -242,9 +246,13 @@ mod tests {
         assert_eq!(places(&found), [(6, 9)], "the step is among those that are broken");
         assert!(found.unusable[&8].contains("does not build"));
         assert!(!found.steps[0].is_spread);
-        let mut ends = Simulated::new(levels(&[]), &[16], 3);
-        let refused = Search::new(&test(), &mut ends).of(17).unwrap_err().to_string();
-        assert!(refused.contains("does not build"), "{refused}");
+        let found = search(&mut Simulated::new(levels(&[(8, 1.03)]), &[0, 15, 16], 3));
+        assert_eq!(places(&found), [(7, 8)], "ends that are broken leave their place");
+        assert_eq!(found.unusable.len(), 3);
+        let all_but_one: Vec<usize> = (0..16).collect();
+        let mut boots = Simulated::new(levels(&[]), &all_but_one, 3);
+        let refused = Search::new(&test(), &mut boots).of(17).unwrap_err().to_string();
+        assert!(refused.contains("1 of 17 can") && refused.contains("does not build"), "{refused}");
     }
 
     #[test]

@@ -49,7 +49,6 @@ impl BisectAnswer {
     /// Says what moved the metric, or that nothing is shown to.
     fn sentences(&self) -> Vec<String> {
         let metric = &self.found.metric;
-        let last = self.found.versions.len() - 1;
         let Some(whole) = self.found.comparisons.first() else { return Vec::new() };
         let mut sentences = match self.found.steps.len() {
             0 => vec![self.nothing(whole)],
@@ -64,8 +63,8 @@ impl BisectAnswer {
         if self.found.steps.len() > 1 {
             sentences.push(format!(
                 "From {} to {} it is {} in all.",
-                self.name(0),
-                self.name(last),
+                self.name(whole.from),
+                self.name(whole.to),
                 change(whole.ratio)
             ));
         }

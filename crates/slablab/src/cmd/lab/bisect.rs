@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let found = bisect.run(&args.output, &mut |stage| match stage {
         BisectStage::Inner(stage) => bars.show(&stage),
         BisectStage::Run { version, run } if at.as_deref() != Some(version) && run == 1 => {
-            say(format_args!("slablab: {version} is built and booted"));
+            say(format_args!("slablab: {version} is measured now"));
             at = Some(version.to_owned());
         }
         BisectStage::Run { .. } => {}
