@@ -24,7 +24,13 @@ fn what_cannot_be_bisected_is_refused_and_leaves_nothing() {
     assert!(metric.contains("metrics=a b"), "{metric}");
     assert!(said(&["slub", "slab", "--alpha", "1.5"]).contains("--alpha 1.5"));
     let few = said(&["slub", "slab", "--runs", "3"]);
-    assert!(few.contains("needs at least"), "{few}");
+    assert!(
+        few.contains("--runs 3") && few.contains("boots of each version at least are needed"),
+        "{few}"
+    );
+    assert!(said(&["slub", "--settings", " ; "]).contains("name boot parameters"));
+    assert!(said(&["debian:6.12..soon"]).contains("debian:6.12..7.3"));
+    assert!(said(&["slub", "slab", "--metric", "cache:"]).contains("no metric 'cache:'"));
     assert!(said(&["slub", "--series", "/nowhere"]).contains("/nowhere: cannot read the series"));
     let source = folder.path().to_str().unwrap();
     assert!(said(&["v1", "v2", "--source", source]).contains("git rev-parse"));

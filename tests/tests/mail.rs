@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use slablab_tests::{slablab_path, stdout};
+use slablab_tests::{refusal, slablab_path, stdout};
 use slablab_trace::synth::{SynthOptions, synth};
 
 /// A mail fits two levels of quoting, and its last lines are the command that makes the same run again.
@@ -22,6 +22,8 @@ fn a_mail_of_a_result_says_how_to_repeat_it_and_that_repeats_it() {
     let _ = stdout(&["lab", "run", "replay", "--input", &trace, "--rounds", "2", "-o", &replay]);
     for first in [bench, replay] {
         let mail = stdout(&["report", &first, "--mail"]);
+        assert_eq!(mail, stdout(&["report", &first, "--format", "mail"]));
+        assert!(refusal(&["report", &first, "--format", "csv"]).contains("the result itself has"));
         assert!(mail.lines().all(|line| line.chars().count() <= 68 && line == line.trim_end()));
         let (_, repeat) = mail.split_once("To repeat it:\n").expect(&mail);
         let second = format!("{first} again");

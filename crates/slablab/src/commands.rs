@@ -157,7 +157,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode> {
         Command::Patch(args) => cmd::patch::run(args, output),
         Command::Bench(args) => cmd::bench::run(args, output),
         Command::Lab(args) => cmd::lab::run(args, output),
-        Command::Report(args) => cmd::report::run(args),
+        Command::Report(args) => cmd::report::run(args, output),
         Command::Insmod(args) => cmd::insmod::run(args, output),
         Command::Kernel(args) => cmd::kernel::run(args, output),
         Command::Doctor(args) => cmd::doctor::run(args, output),

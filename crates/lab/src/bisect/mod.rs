@@ -98,7 +98,13 @@ impl Bisect {
         // Halving, and two comparisons for each half: as many as a single step takes.
         let halvings = (self.versions.len() - 1).next_power_of_two().trailing_zeros();
         let comparisons = f64::from(1 + 2 * halvings);
-        Sequential::new(self.alpha / comparisons, self.runs_max, self.ignored_share)
-            .map_err(Error::numbers("--alpha, --runs and --ignore"))
+        let test = Sequential::new(self.alpha / comparisons, self.runs_max, self.ignored_share);
+        test.map_err(|error| match error {
+            slablab_stats::Error::TooFew { need, .. } => Error::Request(format!(
+                "--runs {}: {need} boots of each version at least are needed to decide with --alpha {}",
+                self.runs_max, self.alpha
+            )),
+            error => Error::numbers("--ignore")(error),
+        })
     }
 }

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use slablab_lab::result_files;
 use slablab_report::{Document, Item, Palette, Shown, Width};
 
 use super::outputs::check_replaced;
 use crate::answers::stored;
+use crate::cli::{Format, OutputArgs};
 pub(crate) use crate::output::write_page as write;
 use crate::output::{write_result, write_whole};
 
@@ -39,8 +40,23 @@ pub(crate) struct Args {
     svg: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    if !args.mail && !args.markdown {
+/// Makes text of a document.
+type Render = fn(&Document, &Shown, Option<usize>) -> Result<String, slablab_report::Error>;
+
+pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    let render = match output.format {
+        Format::Mail => Some(slablab_report::mail as Render),
+        Format::Markdown => Some(slablab_report::markdown as Render),
+        Format::Table if args.mail => Some(slablab_report::mail as Render),
+        Format::Table if args.markdown => Some(slablab_report::markdown as Render),
+        Format::Table => None,
+        Format::Json | Format::Csv => {
+            bail!(
+                "--format: report makes a page, a mail or Markdown; the result itself has the data"
+            )
+        }
+    };
+    if render.is_none() {
         check_replaces_no_result(&args.results, &[("-o", &args.output)])?;
     }
     let documents: Vec<Document> = args
@@ -49,8 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         .map(|place| stored::document(place))
         .collect::<slablab_lab::Result<_>>()?;
     let document = stored::join(documents);
-    if args.mail || args.markdown {
-        let render = if args.mail { slablab_report::mail } else { slablab_report::markdown };
+    if let Some(render) = render {
         write_result(render(&document, &Shown::First, None)?.as_bytes(), None)?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -190,6 +190,11 @@ impl Args {
         if let Some(words) = &self.settings {
             let words = words.split(';').map(str::trim).filter(|words| !words.is_empty());
             let words: Vec<String> = words.map(str::to_owned).collect();
+            if words.is_empty() {
+                bail!(
+                    "--settings: name boot parameters, as in 'slub_max_order=0;slub_min_order=1'"
+                );
+            }
             return Ok(settings(only("--settings")?, &words));
         }
         let Some(source) = &self.source else { return Ok(kernels(&self.versions, releases)?) };
