@@ -161,14 +161,14 @@ impl FilterArgs {
             if is_known {
                 continue;
             }
-            if pattern.contains(['*', '?']) {
-                bail!("has no cache whose name is like {pattern:?}");
-            }
-            if listed.contains(pattern.as_str()) {
+            if listed.iter().any(|name| is_cache(one, name)) {
                 bail!(
                     "no event names the cache {pattern}, which the recorded kernel has: either nothing of it was allocated, or \
                      it is of kmem_buckets, whose objects are among those of kmalloc; choose those by --site"
                 );
+            }
+            if pattern.contains(['*', '?']) {
+                bail!("has no cache whose name is like {pattern:?}");
             }
             let meant = nearest_name(pattern, names());
             let meant = meant.map_or_else(String::new, |name| format!("; did you mean {name:?}?"));
@@ -325,10 +325,14 @@ mod tests {
             let args = FilterArgs { cache: vec![cache.to_owned()], ..FilterArgs::default() };
             args.refuse_unknown_caches(&meta).map_err(|why| why.to_string())
         };
-        for known in ["dentry", "kmalloc-1k", "kmalloc-rcl-64", "msg*"] {
+        for known in ["dentry", "den*", "kmalloc-1k", "kmalloc-1024", "kmalloc-rcl-64", "kmalloc-*"]
+        {
             assert_eq!(chosen(known), Ok(()));
         }
-        assert!(chosen("msg_msg-1k").unwrap_err().contains("it is of kmem_buckets"));
+        for listed in ["msg_msg-1k", "msg*"] {
+            assert!(chosen(listed).unwrap_err().contains("it is of kmem_buckets"));
+        }
+        assert!(chosen("no*").unwrap_err().contains("has no cache whose name is like"));
         let slip = chosen("dentri").unwrap_err();
         assert_eq!(slip, "has no cache called \"dentri\"; did you mean \"dentry\"?");
     }

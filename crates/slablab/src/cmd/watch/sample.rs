@@ -202,7 +202,7 @@ mod tests {
         let text = Sources::below(folder.path()).moment(1_772_510_401).unwrap();
         let paste = Paste::read(text.as_bytes()).unwrap();
         let kinds: Vec<Kind> = paste.tables.iter().map(|table| table.kind).collect();
-        assert_eq!(kinds, [Kind::Slabinfo, Kind::Allocinfo, Kind::Cgroup], "{text}");
+        assert_eq!(kinds, [Kind::Slabinfo, Kind::Allocinfo, Kind::Cgroup, Kind::Meminfo], "{text}");
         let slabinfo = paste.tables[0].last();
         assert_eq!(slabinfo.time_seconds, Some(1_772_510_401.0));
         assert_eq!(slabinfo.entries.len(), 2, "{text}");
