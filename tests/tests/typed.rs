@@ -87,3 +87,11 @@ fn a_trace_without_types_is_refused_with_what_is_needed() {
     let error = refusal(&["partition", "traces/boot.parquet", "--by", "typed:16"]);
     assert!(error.contains("--vmlinux FILE") && error.contains("BTF"), "{error}");
 }
+
+#[test]
+fn where_most_bytes_have_no_type_the_answer_begins_with_that() {
+    let trace = slablab_tests::root().join("traces/hackbench.parquet");
+    let said = slablab_tests::stdout(&["partition", trace.to_str().unwrap(), "--by", "typed:16"]);
+    let first = said.lines().next().unwrap();
+    assert!(first.contains("% of the live bytes) have no known type"), "{said}");
+}

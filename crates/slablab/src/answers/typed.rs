@@ -133,8 +133,17 @@ impl TypedAnswer {
     fn sentences(&self) -> Vec<String> {
         match self.asked() {
             Some(one) => vec![sharing(self.partitions(), one), self.without_type()],
+            // What is known of so few objects is no price of all.
+            None if self.is_mostly_untyped() => {
+                vec![self.without_type(), self.price(), self.skew(), self.leveling()]
+            }
             None => vec![self.price(), self.skew(), self.leveling(), self.without_type()],
         }
+    }
+
+    /// Returns whether more than half of the bytes are of objects whose type is not known.
+    fn is_mostly_untyped(&self) -> bool {
+        self.partitions().untyped.bytes_mean > self.partitions().types_bytes
     }
 
     fn price(&self) -> String {
