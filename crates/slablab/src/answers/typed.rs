@@ -133,7 +133,7 @@ impl TypedAnswer {
     fn sentences(&self) -> Vec<String> {
         match self.asked() {
             Some(one) => vec![sharing(self.partitions(), one), self.without_type()],
-            // What is known of so few objects is no price of all.
+            // So few objects with a type do not tell the price of all.
             None if self.is_mostly_untyped() => {
                 vec![self.without_type(), self.price(), self.skew(), self.leveling()]
             }
