@@ -12,12 +12,27 @@ pub(crate) fn of_line<'a>(words: &[&'a str]) -> Option<&'a str> {
         .or_else(|| ansible(words))
         .or_else(|| watch(words).map(|(host, _)| host))
         .or_else(|| instance(words))
+        // Every machine without a name is called so.
+        .filter(|host| *host != "localhost")
 }
 
 /// Returns the host that a remote shell writes before each line (`web01: dentry 1 2 3`), and where the line begins.
 pub(crate) fn prefix<'a>(words: &[&'a str]) -> Option<&'a str> {
+    // What people write before lines of two moments, and loggers before each.
+    const OTHERS: [&str; 11] = [
+        "kernel", "before", "after", "old", "new", "start", "end", "first", "second", "last", "now",
+    ];
     let host = words.first()?.strip_suffix(':')?;
-    is_host(host).then_some(host).filter(|host| *host != "kernel" && words.len() > 3)
+    let is_other = OTHERS.contains(&host.to_ascii_lowercase().as_str());
+    is_host(host).then_some(host).filter(|_| !is_other && words.len() > 3)
+}
+
+/// Returns whether two names are of one host: a name alone, and the same with its domain.
+pub(crate) fn are_one(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    let rest = long.strip_prefix(short);
+    let is_address = short.starts_with(|c: char| c.is_ascii_digit());
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.') && !is_address)
 }
 
 /// Returns the host and the words of the time at the head of `watch`: `Every 2.0s: CMD  HOST: Tue Jun 3 11:01:00 2025`.
@@ -81,6 +96,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_name_with_its_domain_is_the_same_host() {
+        assert!(are_one("web01", "web01") && are_one("web01.example.org", "web01"));
+        assert!(!are_one("web01", "web012") && !are_one("web01", "web02"));
+        assert!(!are_one("10.0", "10.0.0.1"));
+        let of = |line: &str| prefix(&line.split(' ').collect::<Vec<_>>()).map(str::to_owned);
+        assert_eq!(of("web01: dentry 1 2 3").as_deref(), Some("web01"));
+        assert_eq!(of("After: dentry 1 2 3"), None);
+    }
+
+    #[test]
     fn hosts_are_read_where_prompts_loggers_and_remote_shells_name_them() {
         let of = |line: &str| of_line(&line.split(' ').collect::<Vec<_>>()).map(str::to_owned);
         for (line, host) in [
@@ -92,6 +117,7 @@ mod tests {
             ("web1 CHANGED rc=0", Some("web1")),
             ("Every 60.0s: cat /proc/slabinfo node3: Tue Jun 3 11:01:00 2025", Some("node3")),
             ("node_slabinfo_objects{instance=\"n1:9100\",slab=\"dentry\"} 3", Some("n1:9100")),
+            ("[root@localhost ~]# slabtop", None),
             ("From: someone@example.org", None),
             ("someone@example.org wrote:", None),
             ("dentry 1 2 192 21 1", None),

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::entry::{Machine, Moment};
+use crate::host;
 use crate::rows::Kind;
 
 /// Lines that are quoted as unread.
@@ -82,13 +83,16 @@ impl Paste {
     pub fn joined(texts: Vec<(Paste, Option<f64>)>) -> Paste {
         let mut all = Paste::default();
         for host in texts.iter().flat_map(|(paste, _)| &paste.hosts) {
-            if !all.hosts.contains(host) {
+            if !all.hosts.iter().any(|known| host::are_one(known, host)) {
                 all.hosts.push(host.clone());
             }
         }
         for (paste, file_seconds) in texts {
             let only = match &paste.hosts[..] {
-                [only] if all.hosts.len() > 1 => Some(only.clone()),
+                [only] if all.hosts.len() > 1 => {
+                    let known = all.hosts.iter().find(|known| host::are_one(known, only));
+                    known.cloned()
+                }
                 _ => None,
             };
             all.lines += paste.lines;

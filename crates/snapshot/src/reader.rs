@@ -130,7 +130,7 @@ impl Reader {
 
     /// Takes the name of the host that the lines from here on are of.
     fn name_host(&mut self, host: &str) {
-        let known = self.hosts.iter().position(|known| known == host);
+        let known = self.hosts.iter().position(|known| host::are_one(known, host));
         self.host = known.unwrap_or_else(|| {
             self.hosts.push(host.to_owned());
             self.hosts.len() - 1
