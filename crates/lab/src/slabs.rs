@@ -134,8 +134,16 @@ pub(crate) fn read(text: &str) -> Caches {
 
 /// Returns the bytes of the slabs of a cache after a run, if the guest has listed it.
 pub(crate) fn held_bytes(row: &Row, point: &str, cache: &str) -> Option<u64> {
-    let caches = Caches::deserialize(row.detail[DETAIL].get(point)?).ok()?;
-    caches.get(cache).map(|held| held.slab_bytes)
+    of_point(row, point)?.get(cache).map(|held| held.slab_bytes)
+}
+
+/// Returns the caches of a run at a point. Where the load adds its own number to the point (`10, 2` for 10 groups on 2 CPUs),
+/// a run with a single point is meant.
+fn of_point(row: &Row, point: &str) -> Option<Caches> {
+    let points = row.detail[DETAIL].as_object()?;
+    let end = format!(", {point}");
+    let only = || points.iter().find(|(key, _)| points.len() == 1 && key.ends_with(&end));
+    Caches::deserialize(points.get(point).or_else(|| Some(only()?.1))?).ok()
 }
 
 /// Returns the caches whose slabs take more or less memory in the runs `after` than in `before` at a point, the one with
@@ -170,8 +178,7 @@ pub(crate) fn changes<'a>(
 
 /// Returns the caches of runs, with the median of each number.
 fn middle<'a>(rows: impl Iterator<Item = &'a Row>, point: &str) -> Option<Caches> {
-    let of = |row: &Row| Caches::deserialize(row.detail[DETAIL].get(point)?).ok();
-    let runs: Vec<Caches> = rows.filter_map(of).collect();
+    let runs: Vec<Caches> = rows.filter_map(|row| of_point(row, point)).collect();
     if runs.is_empty() {
         return None;
     }
@@ -242,6 +249,14 @@ mod tests {
         );
         assert_eq!(CacheChange::sentence(&[]), None);
         assert_eq!(found[1].object_bytes(), 40 * 64);
+        // hackbench has its groups before the CPUs.
+        let with_groups = |mut row: Row| {
+            let caches = row.detail["slabs"]["2"].clone();
+            row.detail = json!({ "slabs": { "10, 2": caches } });
+            row
+        };
+        let (before, after) = (before.map(with_groups), after.map(with_groups));
+        assert_eq!(changes(before.iter(), after.iter(), "2"), found, "the only point is meant");
         assert_eq!(changes(before.iter(), after.iter(), "4"), [], "no guest told of that point");
     }
 }
