@@ -261,3 +261,23 @@ fn meminfo_alone_tells_how_much_and_how_to_see_which_caches() {
         assert!(said.contains(words), "{words}: {said}");
     }
 }
+
+#[test]
+fn of_several_hosts_the_one_on_which_something_grows_comes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hosts");
+    let row = |objects: u64| {
+        let slabs = objects / 21;
+        format!("flow {objects} {objects} 192 21 1 : tunables 0 0 0 : slabdata {slabs} {slabs} 0\n")
+    };
+    let prompt = |host: &str, rows: String| format!("root@{host}:~# cat /proc/slabinfo\n{rows}");
+    let moment = |at: u64| prompt("large", row(2_100_000)) + &prompt("small", row(2100 * at));
+    fs::write(&path, (1..8).map(moment).collect::<String>()).unwrap();
+    let said = stdout(&["info", path.to_str().unwrap()]).replace('\n', " ");
+    assert!(said.starts_with("small: flow holds"), "{said}");
+    for words in
+        ["flow grows by 393.8 KiB a moment", "large: flow holds", "names 2 hosts (small, large)"]
+    {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}

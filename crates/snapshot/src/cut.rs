@@ -10,6 +10,7 @@
 
 use crate::edge::Edge;
 use crate::entry::Entry;
+use crate::line;
 use crate::rows::{Below, Found, Kind, RowReader};
 use crate::stamp::Stamp;
 
@@ -83,6 +84,15 @@ impl Cut {
             texts.extend(self.texts.iter().map(|text| format!("{text}{line}")));
         }
         let line_words: Vec<&str> = line.split(' ').collect();
+        // Where a cut left the first columns, each row begins with a name.
+        let is_next = |kind: &Kind| {
+            let columns = kind.reader().begin(&line_words, edge);
+            columns >= 2 && columns == line_words.len() && line::count(line_words[0]).is_none()
+        };
+        if self.edge == Edge::Free && self.alone == Alone::Damaged && self.kinds.iter().any(is_next)
+        {
+            return Joined::Apart(self);
+        }
         let mut row: Option<(Kind, Found)> = None;
         let mut part = None;
         let mut goes_on = Vec::new();

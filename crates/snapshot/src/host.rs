@@ -2,7 +2,8 @@
 //!
 //! # How it works
 //! A host that is named counts for the lines below it, until another one is. Tables of two hosts are two tables, and never
-//! moments of one.
+//! moments of one. A word that stands before a row, or alone above a table, may be a host or not ([`prefix`], [`head`]): it
+//! counts only where tables of one kind stand under several of them.
 
 /// Returns the host that a cleaned line names.
 pub(crate) fn of_line<'a>(words: &[&'a str]) -> Option<&'a str> {
@@ -12,25 +13,97 @@ pub(crate) fn of_line<'a>(words: &[&'a str]) -> Option<&'a str> {
         .or_else(|| ansible(words))
         .or_else(|| watch(words).map(|(host, _)| host))
         .or_else(|| instance(words))
-        // Every machine without a name is called so.
-        .filter(|host| *host != "localhost")
+        // Every machine without a name is called so, and a container by twelve digits: its kernel is that of the machine.
+        .filter(|host| *host != "localhost" && !is_container(host))
 }
 
-/// Returns the host that a remote shell writes before each line (`web01: dentry 1 2 3`), and where the line begins.
+/// Returns what a remote shell writes before each line, a host (`web01: dentry 1 2 3`).
 pub(crate) fn prefix<'a>(words: &[&'a str]) -> Option<&'a str> {
-    // What people write before lines of two moments, and loggers before each.
-    const OTHERS: [&str; 11] = [
-        "kernel", "before", "after", "old", "new", "start", "end", "first", "second", "last", "now",
-    ];
     let host = words.first()?.strip_suffix(':')?;
-    let is_other = OTHERS.contains(&host.to_ascii_lowercase().as_str());
-    is_host(host).then_some(host).filter(|_| !is_other && words.len() > 3)
+    (is_label(host) && words.len() > 3).then_some(host)
+}
+
+/// Returns what may be the name of a host above its table: salt's `web01:`, the word between two rules of clush, and the
+/// folder in a head of `tail` (`==> web01/slabinfo <==`).
+pub(crate) fn head<'a>(words: &[&'a str], is_below_rule: bool) -> Option<&'a str> {
+    match words {
+        ["==>", path, "<=="] => {
+            let (folder, _) = path.rsplit_once('/')?;
+            folder.rsplit('/').next().filter(|name| is_label(name))
+        }
+        [word] => {
+            let name = word.strip_suffix(':').or_else(|| is_below_rule.then_some(word))?;
+            is_label(name).then_some(name)
+        }
+        _ => None,
+    }
+}
+
+/// Returns whether a line is drawn.
+pub(crate) fn is_rule(words: &[&str]) -> bool {
+    matches!(words, [rule] if rule.len() >= 3 && rule.bytes().all(|byte| byte == b'-'))
+}
+
+/// Returns whether a word can be the name of a host where other words stand as well: neither a number nor what people write
+/// before the moments of one.
+fn is_label(word: &str) -> bool {
+    const MOMENTS: [&str; 35] = [
+        "kernel",
+        "before",
+        "after",
+        "old",
+        "new",
+        "start",
+        "end",
+        "first",
+        "second",
+        "third",
+        "last",
+        "now",
+        "then",
+        "later",
+        "baseline",
+        "base",
+        "t",
+        "run",
+        "sample",
+        "moment",
+        "step",
+        "round",
+        "snap",
+        "snapshot",
+        "day",
+        "hour",
+        "minute",
+        "min",
+        "time",
+        "iteration",
+        "iter",
+        "pass",
+        "test",
+        "info",
+        "warn",
+    ];
+    const DAYS_AND_MONTHS: [&str; 19] = [
+        "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun",
+        "jul", "aug", "sep", "oct", "nov", "dec",
+    ];
+    let lower = word.to_ascii_lowercase();
+    let stem = lower.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-' || c == '_');
+    let is_date = |name: &str| {
+        stem.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with("day"))
+    };
+    is_host(word)
+        && word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !MOMENTS.contains(&stem)
+        && !DAYS_AND_MONTHS.iter().any(|name| is_date(name))
 }
 
 /// Returns whether two names are of one host: a name alone, and the same with its domain.
 pub(crate) fn are_one(a: &str, b: &str) -> bool {
+    let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
-    let rest = long.strip_prefix(short);
+    let rest = long.strip_prefix(&short);
     let is_address = short.starts_with(|c: char| c.is_ascii_digit());
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.') && !is_address)
 }
@@ -45,7 +118,7 @@ pub(crate) fn watch<'a, 'b>(words: &'b [&'a str]) -> Option<(&'a str, &'b [&'a s
     Some((words[at].trim_end_matches(':'), &words[at + 1..]))
 }
 
-/// Takes `[root@web01 ~]#`, `root@web01:~#` and `root@web01 ~ #`.
+/// Takes `[root@web01 ~]#`, `root@web01:~#` and `root@web01 ~ #`; of `[me@laptop ~]$ ssh web01 cat FILE` the host that is asked.
 fn prompt<'a>(words: &[&'a str]) -> Option<&'a str> {
     /// Words of a prompt at most.
     const WORDS_MAX: usize = 3;
@@ -54,7 +127,27 @@ fn prompt<'a>(words: &[&'a str]) -> Option<&'a str> {
     let is_end = |word: &&str| word.ends_with(['#', '$']) || word.ends_with("#]");
     let has_end = words.iter().take(WORDS_MAX).any(is_end);
     let host = rest.split([':', ']', '#', '$']).next()?;
-    (has_end && !user.is_empty() && user.chars().all(is_user) && is_host(host)).then_some(host)
+    let is_prompt = has_end && !user.is_empty() && user.chars().all(is_user) && is_host(host);
+    is_prompt.then(|| asked(words).unwrap_or(host))
+}
+
+/// Returns the host that a command asks by `ssh`.
+fn asked<'a>(words: &[&'a str]) -> Option<&'a str> {
+    /// Options that have a word behind them.
+    const WITH_WORD: [&str; 6] = ["-p", "-i", "-l", "-o", "-F", "-J"];
+    let at = words.iter().position(|word| *word == "ssh")?;
+    let mut rest = words[at + 1..].iter();
+    let host = loop {
+        let word = rest.next()?;
+        match word.starts_with('-') {
+            true if WITH_WORD.contains(word) => _ = rest.next(),
+            true => {}
+            false => break word,
+        }
+    };
+    let host = host.rsplit('@').next()?;
+    // Without a command it is the prompt of that host which says where the table is from.
+    (is_host(host) && rest.next().is_some()).then_some(host)
 }
 
 /// Takes `Jun 3 11:02:33 web01 kernel: ...`.
@@ -69,12 +162,18 @@ fn syslog<'a>(words: &[&'a str]) -> Option<&'a str> {
 fn journal<'a>(words: &[&'a str]) -> Option<&'a str> {
     let [time, host, program, ..] = words else { return None };
     let is_time = time.contains('T') && time.starts_with(|c: char| c.is_ascii_digit());
-    let is_stamp = is_time && time.contains(':') && program.ends_with(':');
+    // Loggers of other kinds write a level and a program there.
+    let is_program = *program == "kernel:" || program.ends_with("]:");
+    let is_stamp = is_time && time.contains(':') && is_program;
     is_stamp.then_some(*host).filter(|host| is_host(host))
 }
 
-/// Takes `web01 | CHANGED | rc=0 >>`, whose bars are gone.
+/// Takes `web01 | CHANGED | rc=0 >>`, whose bars are gone, and `ok: [web01] => {`.
 fn ansible<'a>(words: &[&'a str]) -> Option<&'a str> {
+    if let ["ok:" | "changed:", host, "=>", ..] = words {
+        let host = host.strip_prefix('[')?.strip_suffix(']')?;
+        return is_host(host).then_some(host);
+    }
     let [host, state, code, ..] = words else { return None };
     let is_head = matches!(*state, "CHANGED" | "SUCCESS" | "FAILED") && code.starts_with("rc=");
     is_head.then_some(*host).filter(|host| is_host(host))
@@ -84,6 +183,11 @@ fn ansible<'a>(words: &[&'a str]) -> Option<&'a str> {
 fn instance<'a>(words: &[&'a str]) -> Option<&'a str> {
     let metric = words.iter().find(|word| word.starts_with("node_") && word.contains('{'))?;
     metric.split_once("instance=\"")?.1.split('"').next()
+}
+
+fn is_container(host: &str) -> bool {
+    const DIGITS: usize = 12;
+    host.len() == DIGITS && host.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn is_host(word: &str) -> bool {
@@ -102,7 +206,17 @@ mod tests {
         assert!(!are_one("10.0", "10.0.0.1"));
         let of = |line: &str| prefix(&line.split(' ').collect::<Vec<_>>()).map(str::to_owned);
         assert_eq!(of("web01: dentry 1 2 3").as_deref(), Some("web01"));
-        assert_eq!(of("After: dentry 1 2 3"), None);
+        for moment in ["After", "t0", "Mon", "baseline", "1", "sample-3", "Tuesday", "Jun"] {
+            assert_eq!(of(&format!("{moment}: dentry 1 2 3")), None, "{moment}");
+        }
+        assert!(are_one("WEB01", "web01.example.org"));
+        assert_eq!(head(&["==>", "web01/slabinfo", "<=="], false), Some("web01"));
+        assert_eq!(head(&["==>", "slab.1", "<=="], false), None);
+        assert_eq!(
+            (head(&["web01:"], false), head(&["web01"], true)),
+            (Some("web01"), Some("web01"))
+        );
+        assert_eq!((head(&["web01"], false), head(&["after:"], false)), (None, None));
     }
 
     #[test]
@@ -114,10 +228,16 @@ mod tests {
             ("me@beta ~ $ slabtop", Some("beta")),
             ("Jun 3 11:02:33 web01 kernel: Unreclaimable slab info:", Some("web01")),
             ("2026-03-03T04:15:02+0000 box kernel: kmalloc-64 1KB 2KB", Some("box")),
+            ("2026-03-03T04:15:02Z INFO slabmon: dentry 1 2", None),
+            ("2026-03-03T04:15:02Z first sample: dentry 1 2", None),
+            ("[me@laptop ~]$ ssh -p 22 root@web01 cat /proc/slabinfo", Some("web01")),
+            ("[me@laptop ~]$ ssh web01", Some("laptop")),
             ("web1 CHANGED rc=0", Some("web1")),
+            ("ok: [web1] => {", Some("web1")),
             ("Every 60.0s: cat /proc/slabinfo node3: Tue Jun 3 11:01:00 2025", Some("node3")),
             ("node_slabinfo_objects{instance=\"n1:9100\",slab=\"dentry\"} 3", Some("n1:9100")),
             ("[root@localhost ~]# slabtop", None),
+            ("root@3f2a9c1b77de:/# slabtop", None),
             ("From: someone@example.org", None),
             ("someone@example.org wrote:", None),
             ("dentry 1 2 192 21 1", None),

@@ -38,7 +38,7 @@ pub use growth::{Growth, Pace, Rise, growth};
 pub use holders::{Family, Holders, holders};
 pub use known::{KnownCache, Reclaim, known};
 pub use machines::{Apart, apart};
-pub use paste::{Paste, Table, Unread};
+pub use paste::{Paste, Said, Table, Unread};
 pub use reader::Reader;
 pub use rows::{Kind, Tells};
 pub use series::{framed, thinned, whole_bytes};

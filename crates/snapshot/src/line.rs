@@ -20,7 +20,7 @@ pub(crate) fn cleaned(line: &str) -> String {
     for word in line.split_whitespace() {
         let word = undecorated(word);
         let word = match clean.is_empty() {
-            true => without_line_number(without_json(&word)),
+            true => without_grep(without_json(&word)),
             false => &word,
         };
         if word.is_empty() {
@@ -62,17 +62,28 @@ fn without_json(word: &str) -> &str {
     word.rsplit_once("\":\"").filter(|_| is_json).map_or(word, |(_, text)| text)
 }
 
-/// Returns a word without the number that `grep -n` puts before it.
-fn without_line_number(word: &str) -> &str {
-    let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
-    match rest.strip_prefix(':') {
-        Some(name)
-            if rest.len() < word.len()
-                && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == ':') =>
-        {
-            name
-        }
-        _ => word,
+/// Returns a word without what `grep` puts before it: the number of the line, the name of the file, or both.
+fn without_grep(word: &str) -> &str {
+    let is_name = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == ':');
+    let without_number = |word: &str| {
+        let digits = word.len() - word.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let rest = word[digits..].strip_prefix(':').filter(|_| digits > 0)?;
+        is_name(rest).then_some(digits + 1)
+    };
+    if let Some(at) = without_number(word) {
+        return &word[at..];
+    }
+    let Some((file, rest)) = word.split_once(':') else { return word };
+    // Names of caches have a colon at their begin, or a cgroup in parentheses behind it.
+    let is_file =
+        (file.contains(['.', '/']) || file.starts_with("slab")) && !file.contains(['(', '{', '+']);
+    match is_file {
+        true => match without_number(rest) {
+            Some(at) => &rest[at..],
+            None if is_name(rest) => rest,
+            None => word,
+        },
+        false => word,
     }
 }
 
@@ -81,19 +92,43 @@ fn without_separators(line: &str) -> Cow<'_, str> {
     /// Columns of a table at least.
     const CELLS_MIN: usize = 4;
     for separator in [',', ';'] {
-        if line.matches(separator).count() + 1 < CELLS_MIN {
-            continue;
-        }
-        let cells = line.trim().split(separator).map(|cell| cell.trim().trim_matches('"'));
-        let is_cell = |cell: &str| !cell.contains(char::is_whitespace);
-        if cells.clone().all(is_cell) {
-            return Cow::Owned(cells.collect::<Vec<_>>().join(" "));
+        let cells = cells(line.trim(), separator);
+        if cells.len() >= CELLS_MIN && cells.iter().all(|cell| !cell.contains(char::is_whitespace))
+        {
+            return Cow::Owned(cells.join(" "));
         }
     }
     match line.contains("\\t") {
         true => Cow::Owned(line.replace("\\t", " ")),
         false => Cow::Borrowed(line),
     }
+}
+
+/// Divides a line of a spreadsheet, in which a cell in quotes may have the separator; a date and a time become one word, and
+/// an empty cell a dash.
+fn cells(line: &str, separator: char) -> Vec<String> {
+    let mut is_quoted = false;
+    let is_end = |c: char| {
+        is_quoted ^= c == '"';
+        c == separator && !is_quoted
+    };
+    let cell = |cell: &str| {
+        let cell = cell.trim().trim_matches('"').trim();
+        let is_date = |(date, time): &(&str, &str)| {
+            date.starts_with(|c: char| c.is_ascii_digit())
+                && date.contains(['-', '/'])
+                && time.contains(':')
+        };
+        match cell.split_once(' ').filter(is_date) {
+            Some((date, time)) if !time.contains(' ') => format!("{date}T{time}"),
+            _ if cell.is_empty() => "-".to_owned(),
+            _ => cell.to_owned(),
+        }
+    };
+    if !line.contains(separator) {
+        return Vec::new();
+    }
+    line.split(is_end).map(cell).collect()
 }
 
 /// Returns `line` without the sequences that colour a terminal.
@@ -214,6 +249,11 @@ mod tests {
         assert_eq!(cleaned(">dentry 1"), "dentry 1");
         assert_eq!(cleaned("7:kmalloc-64 1"), "kmalloc-64 1");
         assert_eq!(cleaned("6::0000064 1"), ":0000064 1");
+        assert_eq!(cleaned("slab.1500.txt:kmalloc-64 1"), "kmalloc-64 1");
+        assert_eq!(cleaned("slab.1500.txt:12:kmalloc-64 1"), "kmalloc-64 1");
+        assert_eq!(cleaned("dentry(41:a.service) 1"), "dentry(41:a.service) 1");
+        assert_eq!(cleaned("dentry,\"81,210\",\"81,228\",192"), "dentry 81,210 81,228 192");
+        assert_eq!(cleaned("2025-06-03 10:00:00,dentry,,2"), "2025-06-03T10:00:00 dentry - 2");
         assert_eq!(cleaned("12:01:02 a"), "12:01:02 a");
         assert_eq!(cleaned("\"dentry\",\"1\",\"2\",192"), "dentry 1 2 192");
         assert_eq!(cleaned("{\"log\":\"dentry 1 2"), "dentry 1 2");

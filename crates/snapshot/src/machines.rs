@@ -30,23 +30,20 @@ pub enum Apart {
     Objects(String, u64, u64),
 }
 
-/// Returns what shows that the moments of a paste are of several machines or kernels.
+/// Returns what shows that the moments of a host's table are of several machines or kernels.
 #[must_use]
-pub fn apart(paste: &Paste) -> Option<Apart> {
-    // The memory of a host is not told apart from that of others.
-    let is_one = paste.hosts.len() < 2;
-    let mut sizes = paste.machine.iter().filter_map(|machine| machine.memory_bytes);
-    if let Some(first) = sizes.next().filter(|_| is_one) {
+pub fn apart(paste: &Paste, table: &Table) -> Option<Apart> {
+    let said = paste.machine.iter().filter(|said| said.host == table.host);
+    let mut sizes = said.filter_map(|said| said.machine.memory_bytes);
+    if let Some(first) = sizes.next() {
         let differs =
             |size: &u64| size.abs_diff(first) as f64 > MEMORY_SHARE_MAX * (*size).max(first) as f64;
         if let Some(other) = sizes.find(differs) {
             return Some(Apart::Memory(first, other));
         }
     }
-    paste.tables.iter().find_map(|table| {
-        let first = table.moments.iter().find(|moment| !moment.entries.is_empty())?;
-        of_two_kernels(first, table.last())
-    })
+    let first = table.moments.iter().find(|moment| !moment.entries.is_empty())?;
+    of_two_kernels(first, table.last())
 }
 
 /// Returns a cache that shows that two moments are of two kernels, if as many others do.

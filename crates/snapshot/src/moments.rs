@@ -159,13 +159,13 @@ impl Growing {
             },
         };
         let mut moments: Vec<Moment> = self.moments.into_iter().map(moment).collect();
-        let is_dated = first == Some(Clock::Date);
-        if is_timed && first == Some(Clock::Calendar) {
+        let clock = first.filter(|_| is_timed);
+        if clock == Some(Clock::Calendar) {
             unwrap(&mut moments);
         }
-        order_by_time(&mut moments, is_dated);
+        order_by_time(&mut moments, clock);
         let may_be_cut = self.is_cut || kind.has_heading() && !self.has_heading;
-        Some(Table { kind, host: None, rows: self.rows, may_be_cut, is_dated, moments })
+        Some(Table { kind, host: None, rows: self.rows, may_be_cut, clock, moments })
     }
 }
 

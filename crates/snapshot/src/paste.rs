@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::entry::{Machine, Moment};
 use crate::host;
 use crate::rows::Kind;
+use crate::stamp::Clock;
 
 /// Lines that are quoted as unread.
 pub(crate) const UNREAD_MAX: usize = 8;
@@ -17,8 +18,8 @@ pub(crate) const UNREAD_MAX: usize = 8;
 pub struct Paste {
     /// The tables, in the order in which they begin
     pub tables: Vec<Table>,
-    /// What the machine says of its memory, at one moment or several
-    pub machine: Vec<Machine>,
+    /// What machines say of their memory, at one moment or several
+    pub machine: Vec<Said>,
     /// Lines that looked like a row and could not be read
     pub unread_lines: u64,
     /// The first of them
@@ -33,6 +34,15 @@ pub struct Paste {
     pub is_torn: bool,
 }
 
+/// What a machine says of its memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Said {
+    /// Whose it is, where the text names several hosts
+    pub host: Option<String>,
+    /// What it says
+    pub machine: Machine,
+}
+
 /// Rows of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Table {
@@ -44,9 +54,9 @@ pub struct Table {
     pub rows: u64,
     /// Whether the heading that such a file begins with is missing, so that rows may be missing, too
     pub may_be_cut: bool,
-    /// Whether its times are dates, so that they tell the order of the moments
+    /// What its times count from, where all count from the same
     #[serde(skip)]
-    pub(crate) is_dated: bool,
+    pub(crate) clock: Option<Clock>,
     /// Its moments, the first one first; one at least. A moment without a readable row has no
     /// entry
     pub moments: Vec<Moment>,
@@ -100,14 +110,21 @@ impl Paste {
             all.unread_lines += paste.unread_lines;
             all.unread.extend(paste.unread);
             all.is_torn |= paste.is_torn;
-            all.machine.extend(paste.machine);
+            let host_of = |host: Option<String>| {
+                let host = host.or_else(|| only.clone())?;
+                let known = all.hosts.iter().find(|known| host::are_one(known, &host));
+                known.filter(|_| all.hosts.len() > 1).cloned()
+            };
+            all.machine.extend(
+                paste.machine.into_iter().map(|said| Said { host: host_of(said.host), ..said }),
+            );
             for mut table in paste.tables {
-                table.host = table.host.or_else(|| only.clone());
+                table.host = host_of(table.host);
                 if let ([only], Some(seconds)) = (&mut table.moments[..], file_seconds)
                     && only.time_seconds.is_none()
                 {
                     only.time_seconds = Some(seconds);
-                    table.is_dated = true;
+                    table.clock = Some(Clock::Date);
                 }
                 match all
                     .tables
@@ -117,7 +134,7 @@ impl Paste {
                     Some(known) => {
                         known.rows += table.rows;
                         known.may_be_cut |= table.may_be_cut;
-                        known.is_dated &= table.is_dated;
+                        known.clock = known.clock.filter(|clock| Some(*clock) == table.clock);
                         known.moments.extend(table.moments);
                     }
                     None => all.tables.push(table),
@@ -125,7 +142,7 @@ impl Paste {
             }
         }
         all.unread.truncate(UNREAD_MAX);
-        all.tables.iter_mut().for_each(|table| order_by_time(&mut table.moments, table.is_dated));
+        all.tables.iter_mut().for_each(|table| order_by_time(&mut table.moments, table.clock));
         all
     }
 }
@@ -133,16 +150,36 @@ impl Paste {
 /// Rows of one moment are written within this time; a rate from such a span says nothing.
 const SPAN_SECONDS_MIN: f64 = 1.0;
 
+/// A date before this one is that of a machine whose clock was not set yet: 1 January 2000.
+const DATE_SECONDS_MIN: f64 = 946_684_800.0;
+/// The end of summer time.
+const HOUR_SECONDS: f64 = 3600.0;
+
 /// Puts moments in the order of their times, if all have one and they are dates; forgets times that do not tell moments
 /// apart. Time since a boot does not tell the order: the machine may have booted between them.
-pub(crate) fn order_by_time(moments: &mut [Moment], are_dates: bool) {
+pub(crate) fn order_by_time(moments: &mut [Moment], clock: Option<Clock>) {
     let time = |moment: &Moment| moment.time_seconds;
     if moments.len() < 2 {
         return;
     }
     let mut times: Vec<f64> = moments.iter().filter_map(time).collect();
-    if are_dates {
+    let mut back = times.windows(2).map(|pair| pair[0] - pair[1]).filter(|back| *back > 0.0);
+    // One step back in a rising series is a clock that was set.
+    let is_set_back = times.len() > 2
+        && back.next().is_some_and(|back| back <= HOUR_SECONDS)
+        && back.next().is_none();
+    if clock == Some(Clock::Date) && !is_set_back {
         times.sort_by(f64::total_cmp);
+    }
+    // A time of day that falls from moment to moment is that of a list with the newest first.
+    let falls = times.len() > 2 && times.windows(2).all(|pair| pair[0] > pair[1]);
+    if clock == Some(Clock::Calendar) && falls {
+        moments.reverse();
+        times.reverse();
+    }
+    let is_set = |pair: &[f64]| pair[0] < DATE_SECONDS_MIN && pair[1] >= DATE_SECONDS_MIN;
+    if clock.is_none() || clock == Some(Clock::Date) && times.windows(2).any(is_set) {
+        times.clear();
     }
     let are_apart = times.windows(2).all(|pair| pair[0] < pair[1]);
     let is_long = times.last().zip(times.first()).is_some_and(|(b, a)| b - a >= SPAN_SECONDS_MIN);

@@ -17,7 +17,7 @@ use crate::html;
 use crate::line::cleaned;
 use crate::machines;
 use crate::moments::Growing;
-use crate::paste::{Paste, Table, UNREAD_MAX, Unread};
+use crate::paste::{Paste, Said, Table, UNREAD_MAX, Unread};
 use crate::rows::{Below, Found, Kind, READERS, machine, stack};
 use crate::stamp::{self, Stamp};
 
@@ -27,11 +27,21 @@ const STRANGE_LINES_MAX: u32 = 3;
 const WEAK_ROWS_MIN: usize = 3;
 /// Columns of a row that was cut: with as many, or all but one, below a heading it is counted when its rest is missing.
 const COLUMNS_COUNTED: usize = 3;
+/// The same of a row whose line is nothing else and stands among rows.
+const COLUMNS_AMONG_ROWS: usize = 2;
 /// Characters of an unread line that are quoted.
 const QUOTED_CHARS: usize = 60;
 
 /// A table of the text: its kind, and the place of its host among those that are named; 0 before one is.
 type TableId = (Kind, usize);
+
+/// A host that lines name.
+#[derive(Debug)]
+struct Host {
+    name: String,
+    /// It stood where other words stand as well
+    is_label: bool,
+}
 
 /// Reads a text line by line.
 #[derive(Debug, Default)]
@@ -40,7 +50,11 @@ pub struct Reader {
     tables: BTreeMap<TableId, Growing>,
     order: Vec<TableId>,
     /// The hosts that lines named
-    hosts: Vec<String>,
+    hosts: Vec<Host>,
+    /// The line above is drawn
+    is_below_rule: bool,
+    /// The column of a spreadsheet that has hosts
+    host_column: Option<usize>,
     /// The one that was named last
     host: usize,
     /// The kind whose heading was seen last, and how many strange lines ago
@@ -51,7 +65,7 @@ pub struct Reader {
     edge: Edge,
     open: Option<(Kind, Entry, Option<Stamp>)>,
     stamp: Option<Stamp>,
-    weak: Vec<Entry>,
+    weak: Vec<(usize, Entry)>,
     paste: Paste,
     /// What the machine says, and when
     machine: Vec<(Machine, Option<Stamp>, usize)>,
@@ -87,9 +101,7 @@ impl Reader {
         let words: Vec<&str> = clean.split(' ').collect();
         let watch = host::watch(&words).map(|(_, time)| time.join(" "));
         let stamp = stamp::of_line(watch.as_deref().unwrap_or(&clean));
-        if let Some(host) = host::of_line(&words).or_else(|| self.prefix(&words)) {
-            self.name_host(host);
-        }
+        self.find_host(&words);
         self.stamp = stamp.or(self.stamp);
         if self.goes_on(&words) {
             return;
@@ -97,6 +109,7 @@ impl Reader {
         if let Some(reader) = READERS.iter().find(|reader| (reader.is_heading)(&words)) {
             self.end_cut();
             self.below = Some((reader.kind, 0));
+            self.host_column = words.iter().position(|word| is_host_column(word));
             let stamp = self.stamp;
             self.table(reader.kind).heading(stamp);
             // Headings are as long as each other in every series, and no column cuts them.
@@ -119,6 +132,17 @@ impl Reader {
         }
     }
 
+    /// Takes the host that a line names, for itself and for those below it.
+    fn find_host(&mut self, words: &[&str]) {
+        let column = self.host_column.and_then(|at| words.get(at).copied());
+        let label = || host::head(words, self.is_below_rule).or_else(|| self.prefix(words));
+        let named = host::of_line(words).or(column).map(|name| (name, false));
+        if let Some((name, is_label)) = named.or_else(|| Some((label()?, true))) {
+            self.name_host(name, is_label);
+        }
+        self.is_below_rule = host::is_rule(words);
+    }
+
     /// Returns the host before a line that is a row or a heading without it.
     fn prefix<'a>(&self, words: &[&'a str]) -> Option<&'a str> {
         let host = host::prefix(words)?;
@@ -129,12 +153,34 @@ impl Reader {
     }
 
     /// Takes the name of the host that the lines from here on are of.
-    fn name_host(&mut self, host: &str) {
-        let known = self.hosts.iter().position(|known| host::are_one(known, host));
-        self.host = known.unwrap_or_else(|| {
-            self.hosts.push(host.to_owned());
+    fn name_host(&mut self, name: &str, is_label: bool) {
+        let known = self.hosts.iter().position(|known| host::are_one(&known.name, name));
+        let host = known.unwrap_or_else(|| {
+            self.hosts.push(Host { name: name.to_owned(), is_label });
             self.hosts.len() - 1
         });
+        if host != self.host {
+            // What waits for its rest is of the host before.
+            self.close();
+            self.end_cut();
+            self.host = host;
+        }
+        self.hosts[self.host].is_label &= is_label;
+    }
+
+    /// Returns whether what was named is several hosts: two that nothing else can be, or tables of one kind under several
+    /// words that may be hosts.
+    fn has_hosts(&self) -> bool {
+        let is_used = |host: usize| {
+            let has_table = self.tables.keys().any(|(_, of)| *of == host);
+            has_table || self.machine.iter().any(|(.., of)| *of == host)
+        };
+        let sure = (0..self.hosts.len()).filter(|at| !self.hosts[*at].is_label && is_used(*at));
+        let of_machine = || self.machine.iter().any(|(.., host)| *host != self.machine[0].2);
+        let of_kind = |(kind, host): &TableId| {
+            self.tables.keys().any(|(other, of)| other == kind && of != host)
+        };
+        sure.count() > 1 || of_machine() || self.tables.keys().any(of_kind)
     }
 
     /// Returns the tables.
@@ -142,13 +188,21 @@ impl Reader {
     pub fn finish(mut self) -> Paste {
         self.close();
         self.end_cut();
-        if self.weak.len() >= WEAK_ROWS_MIN && !self.tables.contains_key(&(Kind::Slabinfo, 0)) {
-            self.host = 0;
-            for entry in std::mem::take(&mut self.weak) {
+        self.weak.retain(|(host, _)| !self.tables.contains_key(&(Kind::Slabinfo, *host)));
+        if self.weak.len() >= WEAK_ROWS_MIN {
+            for (host, entry) in std::mem::take(&mut self.weak) {
+                self.host = host;
                 self.add(Kind::Slabinfo, entry);
             }
         }
-        let Self { mut tables, order, mut paste, number, machine, hosts, .. } = self;
+        let has_hosts = self.has_hosts();
+        let Self { mut tables, order, mut paste, number, mut machine, hosts, .. } = self;
+        let names = hosts.into_iter().filter(|host| has_hosts || !host.is_label);
+        let mut hosts: Vec<String> = names.map(|host| host.name).collect();
+        if !has_hosts {
+            hosts.truncate(1);
+            machine.iter_mut().for_each(|(.., host)| *host = 0);
+        }
         let named = |host: usize| hosts.get(host).filter(|_| hosts.len() > 1).cloned();
         let finished = order.into_iter().filter_map(|(kind, host)| {
             let table = tables.remove(&(kind, host))?;
@@ -162,7 +216,9 @@ impl Reader {
             })
         });
         paste.tables = finished.chain(totals).collect();
-        paste.machine = machine.iter().map(|(machine, ..)| *machine).collect();
+        let said =
+            machine.iter().map(|(machine, _, host)| Said { host: named(*host), machine: *machine });
+        paste.machine = said.collect();
         paste.hosts = hosts;
         paste.lines = number;
         paste
@@ -278,7 +334,7 @@ impl Reader {
         let now = std::mem::replace(&mut self.stamp, cut.stamp);
         match cut.alone.clone() {
             Alone::Row(row) => self.add(cut.kinds[0], row),
-            Alone::Weak(row) => self.weak.push(row),
+            Alone::Weak(row) => self.weak.push((self.host, row)),
             Alone::Damaged => {
                 self.unread(cut.number, cut.text());
                 let kind = self.below.map_or(cut.kinds.first().copied(), |(kind, _)| Some(kind));
@@ -355,14 +411,20 @@ impl Reader {
     /// of them end what a heading began.
     fn strange(&mut self, words: &[&str], above: Edge, is_time: bool) {
         let begun = self.begun(words);
+        let mut is_of_table = false;
         if !begun.is_empty() || self.edge == Edge::Known {
             let is_sure = |(kind, columns): &(Kind, usize)| {
                 let all = kind.reader().columns.iter().map(|form| form.len()).max().unwrap_or(0);
-                let is_below = self.below.is_some_and(|(below, _)| below == *kind);
-                is_below && *columns >= COLUMNS_COUNTED.min(all.saturating_sub(1))
+                let lines = self.below.filter(|(below, _)| below == kind).map(|(_, lines)| lines);
+                let least = match lines {
+                    Some(0) if *columns == words.len() => COLUMNS_AMONG_ROWS,
+                    _ => COLUMNS_COUNTED,
+                };
+                lines.is_some() && *columns >= least.min(all.saturating_sub(1))
             };
             // Below a row that a column cut lies its rest.
             let is_counted = above != Edge::Known && begun.iter().any(is_sure);
+            is_of_table = is_counted;
             let alone = if is_counted { Alone::Damaged } else { Alone::Nothing };
             let kinds = begun.into_iter().map(|(kind, _)| kind).collect();
             let text = words.join(" ");
@@ -374,7 +436,7 @@ impl Reader {
         if is_omission(words) {
             self.tables.values_mut().for_each(Growing::omit);
         }
-        let Some((_, lines)) = &mut self.below else { return };
+        let Some((_, lines)) = self.below.as_mut().filter(|_| !is_of_table) else { return };
         *lines += 1;
         if *lines > STRANGE_LINES_MAX {
             self.below = None;
@@ -429,4 +491,9 @@ fn is_omission(words: &[&str]) -> bool {
             .contains(&word.trim_matches(|c: char| !c.is_ascii_alphabetic()))
     };
     words.len() == 1 && words.iter().all(is_mark) || words.len() <= 6 && words.iter().any(says_so)
+}
+
+/// Returns whether a word is the heading of a spreadsheet's column of hosts.
+fn is_host_column(word: &str) -> bool {
+    ["host", "hostname", "instance", "node", "server"].contains(&word.to_ascii_lowercase().as_str())
 }

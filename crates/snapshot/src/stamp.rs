@@ -1,8 +1,9 @@
 //! Times: what `date`, loggers, the kernel's log and recorders of series write before or between rows.
 //!
 //! # How it works
-//! A time has a [`Clock`]: seconds since 1970, or since the machine booted. Only times of one clock are compared. A time
-//! zone is not looked at: what counts is the time between two moments, and a series is written in one zone.
+//! A time has a [`Clock`]: seconds since 1970, or since the machine booted. Only times of one clock are compared. A zone
+//! that is written beside a time, as an offset or by a name that is common, is taken off; a time without one is taken as it
+//! stands, since a series is written in one zone.
 
 /// A time, with what it counts from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,7 +50,7 @@ pub(crate) fn of_line(line: &str) -> Option<Stamp> {
         return Some(Stamp { clock: Clock::Calendar, seconds: time_of_day(first)? });
     }
     if let Some(stamp) = iso(first, words.get(1).copied()) {
-        return Some(stamp);
+        return Some(stamp.beside(&words));
     }
     // `date +%s` alone in its line.
     if words.len() == 1 && first.len() == 10 {
@@ -57,7 +58,72 @@ pub(crate) fn of_line(line: &str) -> Option<Stamp> {
         return Some(Stamp { clock: Clock::Date, seconds: seconds as f64 });
     }
     let at = usize::from(is_weekday(first));
-    calendar(&words[at..])
+    calendar(&words[at..]).map(|stamp| stamp.beside(&words))
+}
+
+impl Stamp {
+    /// Takes what stands behind the time: half of the day, and a zone.
+    fn beside(self, words: &[&str]) -> Self {
+        const DAY_SECONDS: f64 = 86_400.0;
+        const HALF_SECONDS: f64 = DAY_SECONDS / 2.0;
+        let Some(at) = words.iter().position(|word| word.contains(':') && has_digits(word)) else {
+            return self;
+        };
+        let behind = words[at + 1..].iter().take(2);
+        let is = |half: &str| behind.clone().any(|word| word.eq_ignore_ascii_case(half));
+        let is_afternoon = self.seconds.rem_euclid(DAY_SECONDS) >= HALF_SECONDS;
+        let half = match is_afternoon {
+            false if is("PM") => HALF_SECONDS,
+            // 12:30 AM is half past midnight.
+            true if is("AM") => -HALF_SECONDS,
+            _ => 0.0,
+        };
+        let of_time = words[at].split_once('T').map_or(words[at], |(_, time)| time);
+        let offset = of_time.find(['+', '-']).and_then(|sign| offset_seconds(&of_time[sign..]));
+        let zone = || behind.clone().find_map(|word| offset_seconds(word).or_else(|| zone(word)));
+        let offset = offset.or_else(zone).unwrap_or(0.0);
+        Self { seconds: self.seconds + half - offset, ..self }
+    }
+}
+
+fn has_digits(word: &str) -> bool {
+    word.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// Reads `+0200`, `+02:00` or `+02` as seconds east of Greenwich.
+fn offset_seconds(word: &str) -> Option<f64> {
+    let sign = if word.starts_with('-') { -1.0 } else { 1.0 };
+    let digits = word.strip_prefix(['+', '-'])?.trim_end_matches([']', ',']).replace(':', "");
+    let is_offset =
+        matches!(digits.len(), 2 | 4) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number = |text: &str| text.parse::<f64>().unwrap_or(0.0);
+    let minutes = digits.get(2..).map_or(0.0, number);
+    is_offset.then(|| sign * (number(&digits[..2]) * 3600.0 + minutes * 60.0))
+}
+
+/// Returns the seconds east of Greenwich of a zone that `date` names. Names with several meanings (CST, IST) are left out.
+fn zone(word: &str) -> Option<f64> {
+    const HOURS: [(&str, f64); 18] = [
+        ("UTC", 0.0),
+        ("GMT", 0.0),
+        ("WET", 0.0),
+        ("WEST", 1.0),
+        ("BST", 1.0),
+        ("CET", 1.0),
+        ("CEST", 2.0),
+        ("EET", 2.0),
+        ("EEST", 3.0),
+        ("MSK", 3.0),
+        ("EST", -5.0),
+        ("EDT", -4.0),
+        ("CDT", -5.0),
+        ("MST", -7.0),
+        ("MDT", -6.0),
+        ("PST", -8.0),
+        ("PDT", -7.0),
+        ("JST", 9.0),
+    ];
+    HOURS.iter().find(|(name, _)| *name == word).map(|(_, hours)| hours * 3600.0)
 }
 
 /// Reads `[ 4411.107000]`, whose bracket and digits may be two words.

@@ -20,9 +20,9 @@ impl Paste {
     pub fn read(mut text: impl BufRead) -> io::Result<Self> {
         let mut reader = Reader::of(&String::from_utf8_lossy(text.fill_buf()?));
         let mut bytes = Vec::new();
-        let mut is_series = false;
+        let (mut is_series, mut is_in_string) = (false, false);
         loop {
-            match line(&mut text, &mut bytes)? {
+            match line(&mut text, &mut bytes, &mut is_in_string)? {
                 Line::Whole => {}
                 // No table has such lines; a text whose line ends are lost has.
                 Line::TooLong => {
@@ -55,15 +55,20 @@ enum Line {
     None,
 }
 
-/// Reads the next line into `bytes`, with a line feed for its end; of one that is too long only the begin.
-fn line(text: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Line> {
+/// Reads the next line into `bytes`, with a line feed for its end; of one that is too long only the begin. `is_in_string` is
+/// whether the line before ended inside a string of JSON.
+fn line(text: &mut impl BufRead, bytes: &mut Vec<u8>, is_in_string: &mut bool) -> io::Result<Line> {
     bytes.clear();
     let mut length = 0;
     loop {
         let read = text.fill_buf()?;
         let before = |at: usize| at.checked_sub(1).map_or(bytes.last(), |at| read.get(at));
+        // A hex dump may have the two signs, too, outside of any string. bcc of some versions prints strings of Python.
+        let opens = |text: &[u8]| text.contains(&b'"') || text.windows(2).any(|two| two == b"b'");
+        let is_string = |at: usize| *is_in_string || opens(bytes) || opens(&read[..at]);
         let is_end = |(at, byte): (usize, &u8)| {
-            matches!(byte, b'\n' | b'\r') || *byte == b'n' && before(at) == Some(&b'\\')
+            matches!(byte, b'\n' | b'\r')
+                || *byte == b'n' && before(at) == Some(&b'\\') && is_string(at)
         };
         let end = read.iter().enumerate().position(is_end);
         let part = &read[..end.unwrap_or(read.len())];
@@ -81,7 +86,8 @@ fn line(text: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Line> {
             let text = bytes.iter().rposition(|byte| *byte != b'\\');
             bytes.truncate(text.map_or(0, |at| at + 1));
         }
-        if has_end {
+        if let Some((_, sign)) = ends_here {
+            *is_in_string = sign == b'n';
             bytes.push(b'\n');
         }
         if has_end || part_bytes == 0 {
@@ -134,9 +140,9 @@ mod tests {
             // A buffer of one byte has every end across its border.
             for capacity in [1, 64] {
                 let mut text = io::BufReader::with_capacity(capacity, text.as_bytes());
-                let mut bytes = Vec::new();
+                let (mut bytes, mut is_in_string) = (Vec::new(), false);
                 let mut lines = Vec::new();
-                while let Line::Whole = line(&mut text, &mut bytes).unwrap() {
+                while let Line::Whole = line(&mut text, &mut bytes, &mut is_in_string).unwrap() {
                     lines.push(String::from_utf8(bytes.clone()).unwrap());
                 }
                 assert_eq!(lines, ["a\n", "b c\n", "d\n"], "{end:?}");
@@ -149,8 +155,8 @@ mod tests {
         let text = r#"{"out": "a 1\nb\\nnine 2\n"}"#;
         for capacity in [1, 64] {
             let mut text = io::BufReader::with_capacity(capacity, text.as_bytes());
-            let (mut bytes, mut lines) = (Vec::new(), Vec::new());
-            while let Line::Whole = line(&mut text, &mut bytes).unwrap() {
+            let (mut bytes, mut lines, mut is_in_string) = (Vec::new(), Vec::new(), false);
+            while let Line::Whole = line(&mut text, &mut bytes, &mut is_in_string).unwrap() {
                 lines.push(String::from_utf8(bytes.clone()).unwrap());
             }
             assert_eq!(lines, ["{\"out\": \"a 1\n", "b\n", "nine 2\n", "\"}"], "{capacity}");
@@ -160,11 +166,11 @@ mod tests {
     #[test]
     fn of_a_line_that_is_too_long_the_begin_is_kept_and_the_next_is_whole() {
         let text = "x".repeat(3 * LINE_BYTES_MAX) + "\nb";
-        let (mut text, mut bytes) = (text.as_bytes(), Vec::new());
-        assert!(matches!(line(&mut text, &mut bytes).unwrap(), Line::TooLong));
+        let (mut text, mut bytes, mut is_in_string) = (text.as_bytes(), Vec::new(), false);
+        assert!(matches!(line(&mut text, &mut bytes, &mut is_in_string).unwrap(), Line::TooLong));
         assert_eq!(bytes.len(), LINE_BYTES_MAX + 1);
-        assert!(matches!(line(&mut text, &mut bytes).unwrap(), Line::Whole));
+        assert!(matches!(line(&mut text, &mut bytes, &mut is_in_string).unwrap(), Line::Whole));
         assert_eq!(bytes, b"b");
-        assert!(matches!(line(&mut text, &mut bytes).unwrap(), Line::None));
+        assert!(matches!(line(&mut text, &mut bytes, &mut is_in_string).unwrap(), Line::None));
     }
 }

@@ -90,8 +90,8 @@ fn several_tables_of_one_text_are_all_read() {
     let paste = read(&text);
     let kinds: Vec<_> = paste.tables.iter().map(|table| table.kind).collect();
     assert_eq!(kinds, [Kind::Slabinfo, Kind::Allocinfo, Kind::Meminfo]);
-    assert_eq!(paste.machine[0].slab_bytes(), Some(752_028 << 10));
-    assert_eq!(paste.machine[0].unreclaimable_bytes, None, "absent is not zero");
+    assert_eq!(paste.machine[0].machine.slab_bytes(), Some(752_028 << 10));
+    assert_eq!(paste.machine[0].machine.unreclaimable_bytes, None, "absent is not zero");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_moment_of_which_no_row_can_be_read_keeps_its_place() {
     let rows: Vec<usize> = table.moments.iter().map(|moment| moment.entries.len()).collect();
     assert_eq!(rows, [1, 0, 1, 0], "{paste:#?}");
     assert_eq!(table.last().entries[0].objects, Some(9600));
-    assert_eq!(paste.unread_lines, 2, "{paste:#?}");
+    assert_eq!(paste.unread_lines, 3, "{paste:#?}");
     let grown = growth(&table.moments, Some(60.0));
     let rate = grown[0].rise.bytes_per_step;
     assert!((rate - 6400.0 * 128.0 / 120.0).abs() < 1e-6, "the moments are two minutes apart");
@@ -142,7 +142,10 @@ fn moments_of_two_machines_or_kernels_are_known_as_such() {
         read(&format!("MemTotal: {memory} kB\n{}{}", row("filp"), row("bio-2")))
     };
     let joined = |a: Paste, b: Paste| Paste::joined(vec![(a, None), (b, None)]);
-    let apart = |a, b| apart(&joined(a, b));
+    let apart = |a, b| {
+        let paste = joined(a, b);
+        apart(&paste, &paste.tables[0])
+    };
     assert_eq!(apart(of(16_000_000, 128), of(16_000_100, 128)), None);
     let two = Some(Apart::Memory(16_000_000 << 10, 4_000_000 << 10));
     assert_eq!(apart(of(16_000_000, 128), of(4_000_000, 128)), two);
@@ -231,7 +234,7 @@ fn what_the_text_says_of_all_caches_and_of_lines_left_out_is_kept() {
     let rows = "  OBJS ACTIVE  USE OBJ SIZE  SLABS OBJ/SLAB CACHE SIZE NAME\n\
                 960000 959000  99%    0.25K  30000       32    240000K flow_entry\n";
     let paste = read(&format!("{head}{rows}[... 114 lines omitted ...]\n"));
-    assert_eq!(paste.machine[0].caches_bytes, Some(3_333_527_162));
+    assert_eq!(paste.machine[0].machine.caches_bytes, Some(3_333_527_162));
     assert!(paste.tables[0].may_be_cut);
     assert!(!read(&format!("{head}{rows}")).tables[0].may_be_cut);
 }
@@ -309,4 +312,134 @@ fn memory_stat_is_in_bytes_and_of_a_cgroup() {
         read("nr_slab_reclaimable 10\nnr_slab_unreclaimable 20\n").tables[0].kind,
         Kind::Meminfo
     );
+}
+
+/// Returns the hosts of the tables of slabinfo, each with how many moments it has.
+fn hosts(text: &str) -> Vec<(Option<String>, usize)> {
+    let paste = read(text);
+    paste.tables.into_iter().map(|table| (table.host, table.moments.len())).collect()
+}
+
+fn of_two(text: impl Fn(&str, &str) -> String) -> String {
+    text("web01", &slabinfo(3200)) + &text("web02", &slabinfo(6400))
+}
+
+#[test]
+fn hosts_in_heads_of_remote_shells_are_told_apart() {
+    let two = vec![(Some("web01".to_owned()), 1), (Some("web02".to_owned()), 1)];
+    for text in [
+        of_two(|host, rows| format!("[me@laptop ~]$ ssh root@{host} cat /proc/slabinfo\n{rows}")),
+        of_two(|host, rows| format!("---------------\n{host}\n---------------\n{rows}")),
+        of_two(|host, rows| format!("{host}:\n{}", rows.replace("bio", "    bio"))),
+        of_two(|host, rows| format!("==> {host}/slabinfo <==\n{rows}\n")),
+        of_two(|host, _| format!("root@{host}:~# awk it\nbio-2 32 32 128 32 1\nfilp 32 32 128 32 1\n")),
+        "time,host,name,active_objs,num_objs,objsize,objperslab,pagesperslab\n\
+         2025-06-03 10:00:00,web01,bio-2,32,32,128,32,1\n2025-06-03 10:00:00,web02,bio-2,64,64,128,32,1\n\
+         2025-06-03 10:00:00,web01,filp,32,32,128,32,1\n2025-06-03 10:00:00,web02,filp,64,64,128,32,1\n"
+            .to_owned(),
+    ] {
+        assert_eq!(hosts(&text), two, "{text}");
+    }
+}
+
+#[test]
+fn what_people_write_before_moments_of_one_machine_names_no_host() {
+    let names = |names: &[&str]| {
+        let each = |(at, name): (usize, &&str)| {
+            row("bio-2", 3200 * (at as u64 + 1))
+                .lines()
+                .map(|line| format!("{name} {line}\n"))
+                .collect::<String>()
+        };
+        names.iter().enumerate().map(each).collect::<String>()
+    };
+    for text in [
+        names(&["t0:", "t1:", "t2:"]),
+        names(&["Mon:", "Tue:", "Wed:"]),
+        names(&["baseline:", "later:", "now:"]),
+        names(&[
+            "2025-06-03T10:00:00Z first sample:",
+            "2025-06-03T11:00:00Z second sample:",
+            "2025-06-03T12:00:00Z third sample:",
+        ]),
+        names(&[
+            "2025-06-03T10:00:00Z INFO mon:",
+            "2025-06-03T11:00:00Z WARN mon:",
+            "2025-06-03T12:00:00Z INFO mon:",
+        ]),
+        names(&["root@web01:~#", "root@WEB01.example.org:~#", "root@web01:~#"]),
+        "root@3f2a9c1b77de:/# cat it\n".to_owned()
+            + &slabinfo(32)
+            + "root@9d21ee04ab3c:/# cat it\n"
+            + &slabinfo(64)
+            + "root@9d21ee04ab3d:/# cat it\n"
+            + &slabinfo(96),
+        // Words above tables of different kinds.
+        format!(
+            "slabinfo:\n{}{}{}caches:\n  OBJS ACTIVE  USE OBJ SIZE  SLABS\n",
+            slabinfo(1),
+            slabinfo(2),
+            slabinfo(3)
+        ),
+    ] {
+        assert_eq!(hosts(&text)[0], (None, 3), "{text}");
+    }
+}
+
+#[test]
+fn halves_of_the_day_and_zones_are_looked_at() {
+    let at = |time: &str, objects| format!("{time}\n{}", slabinfo(objects));
+    let hours = |text: String| {
+        let moments = &read(&text).tables[0].moments;
+        let seconds = moments[1].time_seconds.zip(moments[0].time_seconds);
+        (seconds.map(|(b, a)| (b - a) / 3600.0), moments[1].entries[0].objects)
+    };
+    for (first, second, apart) in [
+        ("Tue Jun  3 11:30:00 AM UTC 2025", "Tue Jun  3 02:00:00 PM UTC 2025", 2.5),
+        ("Tue Jun  3 12:30:00 AM UTC 2025", "Tue Jun  3 12:30:00 PM UTC 2025", 12.0),
+        ("2025-06-03 11:00:00 am", "2025-06-03 01:00:00 pm", 2.0),
+        ("Tue Jun  3 23:00:00 UTC 2025", "2025-06-03T20:00:00-04:00", 1.0),
+        ("Sun Oct 26 02:30:00 CEST 2025", "Sun Oct 26 02:15:00 CET 2025", 0.75),
+        ("2025-06-03T10:00:00+02:00", "2025-06-03T10:00:00Z", 2.0),
+    ] {
+        assert_eq!(
+            hours(at(first, 3200) + &at(second, 6400)),
+            (Some(apart), Some(6400)),
+            "{second}"
+        );
+    }
+}
+
+#[test]
+fn times_of_two_clocks_or_of_one_that_was_not_set_are_none() {
+    let boot = read(&format!("[ 4411.000000] x\n{}", slabinfo(3200)));
+    let date = read(&format!("2025-06-03 10:00:00\n{}", slabinfo(6400)));
+    let unset =
+        format!("1970-01-01 00:01:00\n{}2025-06-03 10:00:00\n{}", slabinfo(3200), slabinfo(6400));
+    for paste in [Paste::joined(vec![(boot, None), (date, None)]), read(&unset)] {
+        let moments = &paste.tables[0].moments;
+        assert!(moments.iter().all(|moment| moment.time_seconds.is_none()), "{paste:#?}");
+        assert_eq!(moments[1].entries[0].objects, Some(6400));
+    }
+}
+
+#[test]
+fn a_hex_dump_with_the_signs_of_a_line_end_is_one_line() {
+    let text = "unreferenced object 0x80c93c80 (size 128):\n  comm \"a\", pid 326, jiffies 429 (age 20.570s)\n  \
+                hex dump (first 32 bytes):\n    5c 6e 3d 80 c0 09 a0 00 00 00 20 00 00 00 00 02  \\n=....... .....\n  \
+                backtrace:\n    [<800dcf10>] port_load+0x18c8/0x2390 [port]\n";
+    assert_eq!(read(text).tables[0].last().entries[0].name, "port_load");
+}
+
+#[test]
+fn a_stack_in_one_string_of_python_is_a_stack() {
+    let text = "8 bytes in 1 allocations from stack\n\t\tb'pcpu_alloc+0x3d8 [kernel]\\n\\t\\tport_open+0x33 [port]'\n";
+    assert_eq!(read(text).tables[0].last().entries[0].stack, ["pcpu_alloc", "port_open [port]"]);
+}
+
+#[test]
+fn each_row_of_which_a_column_is_left_is_counted() {
+    let cut = "dentry 840000\nfilp 210\nbio-3 17\nvm_area_struct 99\ninode_cache 7\nkmalloc-64 1\n";
+    let paste = read(&(slabinfo(3200) + "slabinfo - version: 2.1\n" + cut + &slabinfo(6400)));
+    assert_eq!((paste.unread_lines, paste.tables[0].moments.len()), (6, 3), "{paste:#?}");
 }

@@ -156,9 +156,14 @@ impl<'a> Growing<'a> {
     }
 }
 
-/// Says why moments cannot be compared.
-pub(super) fn apart(apart: &Apart) -> String {
+/// Says why moments cannot be compared, or what makes that doubtful if what grows `is_told`.
+pub(super) fn apart(apart: &Apart, is_told: bool) -> String {
     match apart {
+        Apart::Memory(one, other) if is_told => format!(
+            "MemTotal is {} at one moment and {} at another: of two machines, what follows would mean nothing.",
+            bytes(*one),
+            bytes(*other)
+        ),
         Apart::Memory(one, other) => format!(
             "MemTotal is {} at one moment and {} at another, as of two machines: what grows cannot be told. If it is one, \
              leave MemTotal out.",
@@ -166,8 +171,8 @@ pub(super) fn apart(apart: &Apart) -> String {
             bytes(*other)
         ),
         Apart::Objects(cache, one, other) => format!(
-            "Objects of {cache} have {one} bytes at one moment and {other} at another, as of two kernels: what grows cannot \
-             be told, and what holds memory is told of the last."
+            "Objects of {cache} have {one} bytes at one moment and {other} at another, as after a boot with another kernel or \
+             with debugging: what grows cannot be told. Give the moments of one boot; what holds memory is of the last."
         ),
     }
 }

@@ -8,13 +8,15 @@ use slablab_host::shell;
 use slablab_linux::KmallocCache;
 use slablab_report::{Cell, Table, counted, field};
 use slablab_snapshot::{
-    Entry, Family, Growth, Holders, Kind, Machine, Moment, Paste, Reclaim, Tells, apart, growth,
-    holders, iso_time, known,
+    Apart, Entry, Family, Growth, Holders, Kind, Machine, Moment, Paste, Reclaim, Tells, apart,
+    growth, holders, iso_time, known,
 };
 
-use super::growing::Growing;
+use super::growing::{self, Growing};
 use crate::output::bytes;
 
+/// From this number on moments tell a step from a rise.
+const MOMENTS_TELLING: usize = 5;
 /// Names in a sentence.
 const NAMES_MAX: usize = 3;
 /// A difference of this share between a table and `Slab:` is worth a sentence.
@@ -43,16 +45,23 @@ pub(super) struct HeldTable {
     /// Who holds the memory at the last moment
     #[serde(flatten)]
     pub(super) holders: Holders,
+    /// What shows that its moments are not of one machine or kernel
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) apart: Option<Apart>,
+    /// The machine's own numbers of its memory at the last moment
+    #[serde(skip)]
+    pub(super) machine: Option<Machine>,
     /// What becomes of each from moment to moment
     pub(super) growth: Vec<Growth>,
 }
 
 impl HeldTable {
-    /// Judges a table; what grows from moment to moment only if `is_comparable`.
+    /// Judges a table of a machine that says `machine` of its memory; `apart` shows that its moments are not to be compared.
     pub(super) fn new(
         table: slablab_snapshot::Table,
         every_seconds: Option<f64>,
-        is_comparable: bool,
+        apart: Option<Apart>,
+        machine: Option<Machine>,
     ) -> Self {
         let time = |at: Option<&Moment>| at?.time_seconds;
         let moments = table.moments.len();
@@ -60,9 +69,13 @@ impl HeldTable {
         let every = every_seconds.map(|every| every * (moments - 1) as f64);
         let is_lost = |moment: &Moment| moment.entries.is_empty();
         let lost_moments = table.moments.iter().filter(|moment| is_lost(moment)).count();
-        let growth = match is_comparable {
-            true => growth(&table.moments, every_seconds),
-            false => Vec::new(),
+        let growth = match &apart {
+            // Memory that came or went once does not hide what many moments show.
+            Some(Apart::Memory(..)) if moments >= MOMENTS_TELLING => {
+                growth(&table.moments, every_seconds)
+            }
+            Some(_) => Vec::new(),
+            None => growth(&table.moments, every_seconds),
         };
         let (held, partial_moments) = match table.kind {
             Kind::SlubFailed => (last_of_each(table.moments), 0),
@@ -76,6 +89,8 @@ impl HeldTable {
             moments,
             lost_moments,
             seconds: told.map(|(first, last)| last - first).or(every),
+            apart,
+            machine,
             growth,
             partial_moments,
             holders: holders(held),
@@ -89,9 +104,23 @@ impl HeldTable {
             .iter()
             .map(|(seconds, slabinfo)| format!("{}\n{slabinfo}", iso_time(*seconds)))
             .collect();
-        let paste = Paste::read(text.as_bytes()).ok().filter(|paste| apart(paste).is_none())?;
-        let table = paste.tables.into_iter().find(|table| table.kind == Kind::Slabinfo)?;
-        Some(Self::new(table, None, true)).filter(|table| table.seconds.is_some())
+        let paste = Paste::read(text.as_bytes()).ok()?;
+        let table = paste.tables.iter().find(|table| table.kind == Kind::Slabinfo)?;
+        let table = Self::new(table.clone(), None, apart(&paste, table), None);
+        Some(table).filter(|table| table.seconds.is_some() && table.apart.is_none())
+    }
+
+    /// Says what grows, or why that cannot be told.
+    pub(super) fn growth_sentence(&self) -> Option<String> {
+        let apart = self.apart.as_ref().filter(|_| self.moments > 1);
+        let doubt = apart.map(|apart| growing::apart(apart, !self.growth.is_empty()));
+        let said = if self.growth.is_empty() && apart.is_some() {
+            None
+        } else {
+            self.growing().sentence()
+        };
+        let all: Vec<String> = doubt.into_iter().chain(said).collect();
+        (!all.is_empty()).then(|| all.join(" "))
     }
 
     pub(super) fn growing(&self) -> Growing<'_> {
@@ -123,7 +152,8 @@ impl HeldTable {
     }
 
     /// Says who holds most of it.
-    pub(super) fn who(&self, machine: Option<&Machine>) -> String {
+    pub(super) fn who(&self) -> String {
+        let machine = self.machine.as_ref();
         let Holders { held_bytes, families, most, .. } = &self.holders;
         let Some(first) = families.first() else { return "The table has no entry.".to_owned() };
         let most = &families[..(*most).max(1)];
@@ -140,6 +170,8 @@ impl HeldTable {
             Some(memory) => format!(", on a machine of {}", bytes(memory)),
             None => String::new(),
         };
+        // A list that was cut later on does not tell what holds memory now.
+        let when = if self.partial_moments > 0 { "At an earlier moment " } else { "" };
         match self.kind.tells() {
             _ if *held_bytes == 0 => format!(
                 "{} {}; how many bytes an object has is not in the table.",
@@ -165,7 +197,7 @@ impl HeldTable {
                 )
             }
             Tells::Caches => format!(
-                "{names} {hold} {} of the {} in the slabs that are listed ({share:.0} %){memory}.",
+                "{when}{names} {hold} {} of the {} in the slabs that are listed ({share:.0} %){memory}.",
                 bytes(of_most),
                 bytes(*held_bytes)
             ),
@@ -219,8 +251,8 @@ impl HeldTable {
     }
 
     /// Compares the sum of the table with what the machine says.
-    pub(super) fn beside(&self, machine: Option<&Machine>) -> Option<String> {
-        let machine = machine?;
+    pub(super) fn beside(&self) -> Option<String> {
+        let machine = self.machine?;
         if let (Kind::Slabtop, Some(all)) = (self.kind, machine.caches_bytes) {
             let missing = all.saturating_sub(self.holders.held_bytes);
             let is_large = missing as f64 > DIFFERENCE_SHARE_MIN * all as f64;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_report::{Document, Fact, Item, Section, Table, counted, field};
-use slablab_snapshot::{Apart, Family, Kind, Machine, Paste, Tells, Unread, apart, known};
+use slablab_snapshot::{Family, Kind, Machine, Pace, Paste, Tells, Unread, apart, known};
 
 use super::growing;
 use super::held_table::HeldTable;
@@ -22,11 +22,8 @@ pub(crate) struct HoldingAnswer {
     files: Vec<String>,
     /// The tables; the sentences are about the first
     tables: Vec<HeldTable>,
-    /// The machine's own numbers of its memory at the last moment
+    /// The machine's own numbers of its memory at the last moment, of several hosts those of the first table
     machine: Option<Machine>,
-    /// What shows that the moments are not of one machine, so that growth is not told
-    #[serde(skip_serializing_if = "Option::is_none")]
-    apart: Option<Apart>,
     /// Lines that look like a row and could not be read
     unread_lines: u64,
     /// The first of them
@@ -43,12 +40,20 @@ impl HoldingAnswer {
         every_seconds: Option<f64>,
         notes: Vec<String>,
     ) -> Self {
-        let apart = apart(&paste);
-        let judge = |table| HeldTable::new(table, every_seconds, apart.is_none());
-        let mut tables: Vec<HeldTable> = paste.tables.into_iter().map(judge).collect();
+        let machine = |host: &Option<String>| {
+            let said = paste.machine.iter().rfind(|said| said.host == *host);
+            said.map(|said| said.machine)
+        };
+        let judge = |table: &slablab_snapshot::Table| (apart(&paste, table), machine(&table.host));
+        let judged: Vec<_> = paste.tables.iter().map(judge).collect();
+        let has_hosts = paste.tables.iter().any(|table| table.host.is_some());
+        let tables = paste.tables.into_iter().zip(judged);
+        let mut tables: Vec<HeldTable> = tables
+            .map(|(table, (apart, machine))| HeldTable::new(table, every_seconds, apart, machine))
+            .collect();
         // Caches come first, since the question is what holds memory; then live objects by who allocated them. Among
         // several lists of caches a series comes first, as it tells what grows, and then the one that holds most:
-        // others are parts of it.
+        // others are parts of it. Of several hosts one on which something grows comes first.
         tables.sort_by_key(|table| {
             let tells = match table.kind.tells() {
                 Tells::Caches => 0,
@@ -56,11 +61,13 @@ impl HoldingAnswer {
                 Tells::Flow => 2,
                 Tells::Totals => 3,
             };
-            (tells, table.moments == 1, Reverse(table.holders.held_bytes))
+            let is_flat =
+                has_hosts && !table.growth.iter().any(|growth| growth.pace == Pace::Grows);
+            (tells, table.moments == 1, is_flat, Reverse(table.holders.held_bytes))
         });
-        let machine = paste.machine.last().copied();
+        let machine = tables.first().and_then(|table| table.machine);
         let (unread_lines, unread) = (paste.unread_lines, paste.unread);
-        Self { files, tables, machine, apart, unread_lines, unread, notes }
+        Self { files, tables, machine, unread_lines, unread, notes }
     }
 }
 
@@ -89,9 +96,14 @@ impl Answer for HoldingAnswer {
         let folders = folders(&first.holders.families);
         sections.push(Section::named("folders", "Folders of the source", vec![folders]));
         for (at, table) in self.tables.iter().enumerate().skip(1) {
-            let item = Item::table(table.name(), table.how(), table.table());
+            let grows = (!table.growth.is_empty()).then(|| {
+                let title = format!("What grows in {}", table.name());
+                Item::table(title, growing::HOW, table.growing().table())
+            });
+            let held = Item::table(table.name(), table.how(), table.table());
             let name = format!("table{}", at + 1);
-            sections.push(Section::named(&name, table.name(), vec![item]));
+            let items = grows.into_iter().chain([held]).collect();
+            sections.push(Section::named(&name, table.name(), items));
         }
         Document {
             title: format!("{}: what holds memory", self.files.join(", ")),
@@ -111,11 +123,13 @@ impl HoldingAnswer {
     fn sentences(&self) -> Vec<String> {
         let first = &self.tables[0];
         let hosts = self.hosts();
-        let mut sentences = match hosts[..] {
-            [] | [_] => vec![first.who(self.machine.as_ref())],
-            _ => self.of_hosts(&hosts),
-        };
-        sentences.extend(self.growth());
+        if let [_, _, ..] = hosts[..] {
+            let mut sentences = self.of_hosts(&hosts);
+            sentences.extend(self.unread_share());
+            return sentences;
+        }
+        let mut sentences = vec![first.who()];
+        sentences.extend(self.growth(first));
         sentences.extend(self.unread_share());
         sentences.extend(first.given_back());
         sentences.extend(first.what_it_is());
@@ -123,7 +137,7 @@ impl HoldingAnswer {
         sentences
     }
 
-    /// Returns the hosts that the text names, the one that holds most first; nothing where it names none or one.
+    /// Returns the hosts that have tables, in their order; nothing where the text names none or one.
     fn hosts(&self) -> Vec<&str> {
         let mut hosts: Vec<&str> = Vec::new();
         for host in self.tables.iter().filter_map(|table| table.host.as_deref()) {
@@ -134,42 +148,39 @@ impl HoldingAnswer {
         hosts
     }
 
-    /// Says of each host who holds most of it.
+    /// Says of each host who holds most of it, and what grows there.
     fn of_hosts(&self, hosts: &[&str]) -> Vec<String> {
         /// Hosts that have a sentence.
         const HOSTS_MAX: usize = 3;
-        let table =
-            |host: &str| self.tables.iter().find(|table| table.host.as_deref() == Some(host));
-        let said =
-            hosts.iter().filter_map(|host| Some(format!("{host}: {}", table(host)?.who(None))));
-        let mut said: Vec<String> = said.take(HOSTS_MAX).collect();
+        let of = |host: &str| {
+            let table = self.tables.iter().find(|table| table.host.as_deref() == Some(host))?;
+            let grows = self.growth(table).map_or_else(String::new, |said| format!(" {said}"));
+            Some(format!("{host}: {}{grows}", table.who()))
+        };
+        let mut said: Vec<String> =
+            hosts.iter().filter_map(|host| of(host)).take(HOSTS_MAX).collect();
+        let more = match hosts.len().saturating_sub(HOSTS_MAX) {
+            0 => String::new(),
+            1 => " One more has its table with --all.".to_owned(),
+            more => format!(" {more} more have their tables with --all."),
+        };
+        let noun = if self.tables[0].kind == Kind::MemoryStat { "cgroup" } else { "host" };
         said.push(format!(
-            "The text has tables of {}, and they are not compared as moments of one{}.",
-            counted(hosts.len() as u64, "host"),
-            match hosts.len() > HOSTS_MAX {
-                true => format!(
-                    "; the other {} have tables of their own (--all)",
-                    hosts.len() - HOSTS_MAX
-                ),
-                false => String::new(),
-            }
+            "The text names {} ({}), and their tables are not compared as moments of one. If they are one, leave the names \
+             out.{}",
+            counted(hosts.len() as u64, noun),
+            hosts.iter().take(HOSTS_MAX).copied().collect::<Vec<_>>().join(", "),
+            more
         ));
         said
     }
 
-    /// Says what grows, by the caches and by the machine's own totals; or why that cannot be told.
-    fn growth(&self) -> Option<String> {
-        if let Some(apart) = &self.apart {
-            return self
-                .tables
-                .iter()
-                .any(|table| table.moments > 1)
-                .then(|| growing::apart(apart));
-        }
-        let [first, others @ ..] = &self.tables[..] else { return None };
-        let totals = others.iter().find(|table| table.kind == Kind::Meminfo);
+    /// Says what grows, by the table and by its machine's own totals; or why that cannot be told.
+    fn growth(&self, table: &HeldTable) -> Option<String> {
+        let is_total = |other: &&HeldTable| other.kind == Kind::Meminfo && other.host == table.host;
+        let totals = self.tables.iter().filter(|_| table.kind != Kind::Meminfo).find(is_total);
         let totals = totals.and_then(|table| growing::kept(&table.growth));
-        let said = first.growing().sentence().into_iter().chain(totals).collect::<Vec<_>>();
+        let said = table.growth_sentence().into_iter().chain(totals).collect::<Vec<_>>();
         (!said.is_empty()).then(|| said.join(" "))
     }
 
@@ -202,9 +213,14 @@ impl HoldingAnswer {
     /// Says what was not read, and which lists may lack rows.
     fn notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
-        notes.extend(self.tables[0].beside(self.machine.as_ref()));
+        let first = &self.tables[0];
+        notes.extend(first.beside().map(|said| match &first.host {
+            Some(host) => format!("{host}: {said}"),
+            None => said,
+        }));
         let cut = self.tables.iter().filter(|table| table.may_be_cut);
-        let cut: Vec<_> = cut.map(|table| table.kind.name()).collect();
+        let mut cut: Vec<_> = cut.map(|table| table.kind.name()).collect();
+        cut.dedup();
         if !cut.is_empty() {
             notes.push(format!(
                 "The list of {} may be cut, as its heading is missing or a line says so: sums are of the rows that are \
@@ -222,8 +238,7 @@ impl HoldingAnswer {
                 table.name()
             ));
         }
-        let tells_no_time = |table: &&HeldTable| table.moments > 1 && table.seconds.is_none();
-        if self.apart.is_none() && self.tables.first().is_some_and(|table| tells_no_time(&table)) {
+        if !first.growth.is_empty() && first.seconds.is_none() {
             notes.push(
                 "The moments tell no time that was understood: --every 60s gives it.".to_owned(),
             );

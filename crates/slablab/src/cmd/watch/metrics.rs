@@ -48,7 +48,7 @@ const OF_MACHINE: [OfMachine; 4] = [
 pub(super) fn of_moment(text: &str) -> Result<String> {
     let paste = Paste::read(text.as_bytes()).context("a moment is text")?;
     let mut out = String::new();
-    let machine = paste.machine.last().copied().unwrap_or_default();
+    let machine = paste.machine.last().map(|said| said.machine).unwrap_or_default();
     for (name, read) in OF_MACHINE {
         let Some(bytes) = read(&machine) else { continue };
         head(&mut out, name, "Bytes, as /proc/meminfo has them");
@@ -126,6 +126,6 @@ mod tests {
             ("filp", Some(800), Some(840))
         );
         assert_eq!(entry.slab_bytes, Some(40 * 4096));
-        assert_eq!(back.machine[0].slab_bytes, Some(188 << 10));
+        assert_eq!(back.machine[0].machine.slab_bytes, Some(188 << 10));
     }
 }

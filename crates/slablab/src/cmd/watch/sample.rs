@@ -208,8 +208,8 @@ mod tests {
         assert_eq!(slabinfo.entries.len(), 2, "{text}");
         assert_eq!(slabinfo.entries[1].reclaimable, Some(true), "the machine's own flag counts");
         assert_eq!(holders(slabinfo.clone()).given_back_bytes, 7 * 4096);
-        assert_eq!(paste.machine[0].slab_bytes, Some(188 << 10));
-        assert_eq!(paste.machine[0].unreclaimable_bytes, Some(160 << 10));
+        assert_eq!(paste.machine[0].machine.slab_bytes, Some(188 << 10));
+        assert_eq!(paste.machine[0].machine.unreclaimable_bytes, Some(160 << 10));
         let cgroup = &paste.tables[2].last().entries[0];
         assert_eq!((cgroup.name.as_str(), cgroup.live_bytes), ("/app.slice", Some(4100)));
         assert!(Sources::below(&folder.path().join("none")).moment(0).is_err());
