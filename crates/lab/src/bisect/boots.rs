@@ -208,11 +208,12 @@ const MILLIONS_PER_SECOND: f64 = 500.0;
 /// Returns a metric that is made of what rows have besides their values.
 fn derived(key: &str) -> Option<Metric> {
     if key == INSTRUCTIONS {
-        let name = "instructions and idle time";
+        let name = "instruction count with idle time";
         return Some(Metric::less(key, name, "million instructions", Nature::Independent));
     }
     let cache = key.strip_prefix(OF_CACHE).filter(|cache| !cache.is_empty())?;
-    Some(Metric::less(key, &format!("slabs of {cache}"), "KiB", Nature::Independent))
+    let name = format!("memory in slabs of {cache}");
+    Some(Metric::less(key, &name, "KiB", Nature::Independent))
 }
 
 /// Returns the value of a metric in a run.
