@@ -39,6 +39,7 @@ const COMMANDS: &[&str] = &[
     "import traces/boot.parquet --time 50%,90% -o TMP/part.parquet",
     "export traces/boot.parquet --tables TMP/tables",
     "lab list",
+    "lab run history --kernels debian:7.3 -o bench/results/history",
     "lab compare --csv tests/data/hackbench-31-pairs.csv",
     "lab plan replay --input traces/hackbench.parquet --rounds 1 -o TMP/plan",
     "lab run TMP/plan --shard 1/1",

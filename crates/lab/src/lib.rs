@@ -12,7 +12,7 @@
 //!
 //! The modules, lower ones first, are `error`, `request`, `parameter`, `environment`; `plan`, `journal`, `measured`, `samples`;
 //! `outcome`, `differences`, `compare`; `experiment`, `guest`, `settings`, `experiments`; `planning`, `run`, `sweep`,
-//! `merge`, `bisect`.
+//! `merge`, `bisect`, `history`.
 //!
 //! # Invariants
 //! A row is written once and never edited; a cell has one row or none, whenever the run was killed. The
@@ -28,6 +28,7 @@ mod error;
 mod experiment;
 mod experiments;
 pub mod guest;
+pub mod history;
 mod journal;
 mod measured;
 mod merge;

@@ -226,7 +226,7 @@ const LAB: House = House {
         &["planning"],
         &["run"],
         &["sweep", "bisect"],
-        &["merge"],
+        &["merge", "history"],
     ],
     left: &[],
 };

@@ -147,6 +147,7 @@ fn recipe(request: &Request) -> Result<(Recipe, Options)> {
     let recipe = Recipe {
         variants: variants.collect(),
         loads: LOADS.list(request).into_iter().map(load).collect(),
+        is_in_order: false,
         metrics: ["seconds", "slab_kb"].map(str::to_owned).to_vec(),
         point: |load: &Load, cpus: u32, _: &Value| format!("{}, {cpus}", load.name),
         tools: vec!["hackbench".to_owned()],

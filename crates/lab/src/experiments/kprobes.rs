@@ -129,6 +129,7 @@ fn recipe(request: &Request) -> Result<(Recipe, Options)> {
     let recipe = Recipe {
         variants: variants.into(),
         loads: vec![Load { name: "probes".to_owned(), script }],
+        is_in_order: false,
         metrics: ["seconds", "hit_seconds", "mem_free_kb"].map(str::to_owned).to_vec(),
         point: |_: &Load, _: u32, row: &Value| row["probes"].to_string(),
         tools: vec!["hackbench".to_owned()],

@@ -1,6 +1,6 @@
 //! `load`: how much time and slab memory do kernels need for a load?
 //!
-//! Each guest boots and runs hackbench, or a script of the user's (`--input`), or nothing. `slabs_around` of
+//! Each guest boots and runs hackbench, files, sockets, these three in turn, a script of the user's (`--input`), or nothing. `slabs_around` of
 //! `kernel/guest/lab.sh` reports `Slab` of `/proc/meminfo` after the boot, at its peak (the largest of five reads in a
 //! second) and after the load, and the time that the load took. hackbench passes messages of 100 bytes through unix
 //! sockets, in groups of 20 senders and 20 receivers. Each message is an `sk_buff` and a data block, allocated by one task
@@ -46,8 +46,9 @@ const KERNELS: Parameter = Parameter::new(
 .or("slub,slab,slob,slmb");
 const LOAD: Parameter = Parameter::new(
     "load",
-    Kind::Word(&["hackbench", "boot"]),
-    "what a guest does without a script (--input): hackbench, or boot and nothing more",
+    Kind::Word(&["hackbench", "boot", "files", "sockets", "all"]),
+    "what a guest does without a script (--input): hackbench; boot and nothing more; files of a tmpfs; TCP sockets over \
+     loopback; or all, hackbench, files and sockets in turn",
 )
 .or("hackbench");
 const GROUPS: Parameter = Parameter::new(
@@ -88,6 +89,10 @@ const FIRST: Parameter = Parameter::new(
     Kind::Word(&["seconds", "slab_kb"]),
     "the metric that the answer begins with, in place of seconds for hackbench and slab_kb for others",
 );
+
+/// Files that are made, and pages that are fetched over loopback: some seconds of an emulated guest each.
+const FILES: &str = "slabs_around make_files 8000\n";
+const SOCKETS: &str = "slabs_around fetch_pages 200\n";
 
 /// How the table of caches is made.
 const HOW: &str = "From slabinfo after the load, the median of the runs of each side. Objects explain what the load did, and the \
@@ -130,8 +135,12 @@ impl Experiment for Load {
 
     fn design(&self, request: &Request) -> Result<Design> {
         let (recipe, _) = recipe(request)?;
-        let is_hackbench = Does::of(request)? == Does::Hackbench;
-        let points = (if is_hackbench { "groups, CPUs" } else { "CPUs" }, guest::cpus(request)?);
+        let named = match Does::of(request)? {
+            Does::Hackbench => "groups, CPUs",
+            Does::All => "load, CPUs",
+            _ => "CPUs",
+        };
+        let points = (named, guest::cpus(request)?);
         let rounds = match request.scale {
             Scale::Smoke => 2,
             Scale::Full => 7,
@@ -177,6 +186,10 @@ impl Experiment for Load {
 enum Does {
     Hackbench,
     Nothing,
+    Files,
+    Sockets,
+    /// Hackbench, files and sockets in turn
+    All,
     Script,
 }
 
@@ -189,6 +202,9 @@ impl Does {
             )),
             (Some(_), _) => Ok(Self::Script),
             (None, "boot") => Ok(Self::Nothing),
+            (None, "files") => Ok(Self::Files),
+            (None, "sockets") => Ok(Self::Sockets),
+            (None, "all") => Ok(Self::All),
             _ => Ok(Self::Hackbench),
         }
     }
@@ -217,13 +233,17 @@ fn recipe(request: &Request) -> Result<(Recipe, Options)> {
         Does::Hackbench => (
             vec!["hackbench".to_owned()],
             format!("{TUNE}hackbench -g 1 -l 10 > /tmp/warm-up\n"),
-            by_groups as fn(&GuestLoad, u32, &Value) -> String,
+            by_name as fn(&GuestLoad, u32, &Value) -> String,
         ),
-        Does::Nothing | Does::Script => (WITH.list(request), TUNE.to_owned(), by_cpus as _),
+        Does::All => (vec!["hackbench".to_owned()], TUNE.to_owned(), by_name as _),
+        Does::Nothing | Does::Files | Does::Sockets | Does::Script => {
+            (WITH.list(request), TUNE.to_owned(), by_cpus as _)
+        }
     };
     let recipe = Recipe {
         variants: plain.iter().cloned().chain(appended.flat_map(with)).collect(),
         loads,
+        is_in_order: Does::of(request)? == Does::All,
         metrics: metrics.chain(further).collect(),
         point,
         tools,
@@ -234,8 +254,8 @@ fn recipe(request: &Request) -> Result<(Recipe, Options)> {
     Ok((recipe, options))
 }
 
-/// Returns the point of a row of hackbench.
-fn by_groups(load: &GuestLoad, cpus: u32, _: &Value) -> String {
+/// Returns the point of a row whose load has a name: hackbench's groups, or what was done.
+fn by_name(load: &GuestLoad, cpus: u32, _: &Value) -> String {
     format!("{}, {cpus}", load.name)
 }
 
@@ -255,6 +275,20 @@ fn loads(request: &Request, memory_mib: u32, further: &[String]) -> Result<Vec<G
     };
     Ok(match Does::of(request)? {
         Does::Nothing => vec![of("", "slabs_around true\n".to_owned())],
+        Does::Files => vec![of("", FILES.to_owned())],
+        Does::Sockets => vec![of("", SOCKETS.to_owned())],
+        Does::All => {
+            let (groups, loops) = (GROUPS.numbers(request)?, LOOPS.number(request)?);
+            let groups = groups.last().copied().unwrap_or(1);
+            let messages =
+                format!("slabs_around pass_messages {groups} {}\n", (loops / groups).max(1));
+            let all = [
+                ("hackbench", messages),
+                ("files", FILES.to_owned()),
+                ("sockets", SOCKETS.to_owned()),
+            ];
+            all.into_iter().map(|(name, script)| of(name, script)).collect()
+        }
         Does::Script => {
             let path = request.input.as_deref().expect("a script has a file");
             let text = fs::read_to_string(path).map_err(Error::io(path, "read the script"))?;

@@ -86,6 +86,19 @@ pub fn presets() -> &'static [Preset] {
                 ("first", "slab_kb"),
             ],
         },
+        Preset {
+            name: "history",
+            question: "What do stock kernels hold in slabs after a boot and three loads, release by release?",
+            experiment: "load",
+            engine: Engine::Kernel,
+            params: &[
+                ("load", "all"),
+                ("groups", "10"),
+                ("memory", "512"),
+                ("accel", "tcg"),
+                ("first", "slab_kb"),
+            ],
+        },
     ]
 }
 

@@ -104,7 +104,9 @@ impl Boots {
     fn machine(&self, place: usize, cpus: u32, cell: usize) -> Result<Machine> {
         let Recipe { variants, loads, setup, tools, memory_mib, limit_seconds, .. } = &self.recipe;
         let mut order: Vec<usize> = (0..loads.len()).collect();
-        Rng::new(self.seed ^ cell as u64).shuffle(&mut order);
+        if !self.recipe.is_in_order {
+            Rng::new(self.seed ^ cell as u64).shuffle(&mut order);
+        }
         let mut job = setup.clone();
         for load in order {
             job.push_str(&format!("load={load}\n{}", loads[load].script));

@@ -8,8 +8,10 @@ use slablab_vm::Spec;
 pub(crate) struct Recipe {
     /// The variants that are compared; the first is the baseline
     pub(crate) variants: Vec<Variant>,
-    /// What each boot runs, in random order
+    /// What each boot runs
     pub(crate) loads: Vec<Load>,
+    /// Whether the loads run in the order of the list, each on what those before it left, or in a random order
+    pub(crate) is_in_order: bool,
     /// Fields of a guest's rows that hold the metrics
     pub(crate) metrics: Vec<String>,
     /// Returns the point of a row from its load, the number of CPUs and the row itself

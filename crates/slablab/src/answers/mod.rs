@@ -20,6 +20,7 @@ pub(crate) mod fit;
 pub(crate) mod groups;
 mod growing;
 mod held_table;
+pub(crate) mod history;
 pub(crate) mod holding;
 pub(crate) mod info;
 pub(crate) mod kernel;

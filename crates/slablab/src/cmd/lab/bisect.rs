@@ -50,7 +50,8 @@ pub(crate) struct Args {
     /// gives by `metric NAME VALUE`
     #[arg(long, value_name = "NAME", default_value = "slab_end")]
     metric: String,
-    /// What a guest does: hackbench, boot, or a script with --input or behind --
+    /// What a guest does: hackbench, boot, files (of a tmpfs), sockets (TCP over loopback), or a script with --input or
+    /// behind --
     #[arg(
         long,
         value_enum,
@@ -94,6 +95,8 @@ pub(crate) struct Args {
 enum Load {
     Hackbench,
     Boot,
+    Files,
+    Sockets,
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
@@ -154,6 +157,8 @@ impl Args {
             let (load, name) = match self.load {
                 Load::Hackbench => ("hackbench", "groups"),
                 Load::Boot => ("boot", ""),
+                Load::Files => ("files", ""),
+                Load::Sockets => ("sockets", ""),
             };
             params.insert("load".to_owned(), load.to_owned());
             if !name.is_empty() {
@@ -216,7 +221,7 @@ impl Args {
 }
 
 /// Looks up the releases that have a stock kernel.
-fn releases(arch: &'static Arch) -> slablab_lab::Result<Vec<Release>> {
+pub(super) fn releases(arch: &'static Arch) -> slablab_lab::Result<Vec<Release>> {
     let builder = KernelBuilder::new(&Places::default(), Interrupt::never())?;
     let mut note = |step: Step<'_>| {
         if let Step::Note(text) = step {

@@ -3,6 +3,7 @@
 mod bars;
 mod bisect;
 mod compare;
+mod history;
 mod list;
 mod merge;
 mod plan;
@@ -18,6 +19,7 @@ use clap::Subcommand;
 
 use crate::answers::bisect::BisectAnswer;
 use crate::answers::comparison::CompareAnswer;
+use crate::answers::history::HistoryAnswer;
 use crate::answers::lab::{ExperimentsAnswer, MergeAnswer, PlanAnswer, ShardAnswer};
 use crate::cli::OutputArgs;
 use crate::schema::Published;
@@ -27,6 +29,7 @@ pub(super) const SCHEMAS: &[Published] = &[
     Published::answer::<ExperimentsAnswer>(),
     Published::answer::<CompareAnswer>(),
     Published::answer::<BisectAnswer>(),
+    Published::answer::<HistoryAnswer>(),
     Published::answer::<PlanAnswer>(),
     Published::answer::<ShardAnswer>(),
     Published::answer::<MergeAnswer>(),

@@ -111,6 +111,15 @@ impl RequestArgs {
         Ok((experiment, request))
     }
 
+    /// Returns whether it leaves engine, scale and load as they are.
+    pub(super) fn is_of_given_work(&self) -> bool {
+        let is_load = |(name, _): &(String, String)| name == "load";
+        self.engine.is_none()
+            && !self.smoke
+            && self.input.is_none()
+            && !self.params.iter().any(is_load)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }

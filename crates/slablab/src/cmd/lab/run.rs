@@ -12,6 +12,7 @@ use slablab_lab::{
 use slablab_stats::Question;
 
 use super::bars::Bars;
+use super::history;
 use super::request::{RequestArgs, install};
 use super::shard;
 use crate::answers::comparison::CompareAnswer;
@@ -54,7 +55,7 @@ pub(crate) struct Args {
 pub(crate) struct ResultArgs {
     /// The result folder [default: slablab-results/NAME-ENGINE]
     #[arg(short, long, value_name = "FOLDER")]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Also write a page that opens in a browser
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -63,7 +64,7 @@ pub(crate) struct ResultArgs {
 }
 
 impl ResultArgs {
-    fn answer(&self) -> AnswerArgs {
+    pub(super) fn answer(&self) -> AnswerArgs {
         AnswerArgs { report: self.report.clone(), ..self.shown.answer() }
     }
 }
@@ -98,6 +99,12 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
             args.name,
             shell::word(&args.name)
         );
+    }
+    if args.name == history::NAME {
+        if let Some(baseline) = &args.baseline {
+            bail!("--baseline {baseline}: a history compares each release with the one before it");
+        }
+        return history::run(&args.request, &args.install, &args.result, output);
     }
     let (experiment, request) = args.request.of(&args.name)?;
     let job = Job {
