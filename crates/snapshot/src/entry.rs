@@ -133,6 +133,18 @@ impl Machine {
         *reclaimable_bytes = reclaimable_bytes.or(other.reclaimable_bytes);
         *unreclaimable_bytes = unreclaimable_bytes.or(other.unreclaimable_bytes);
     }
+
+    /// Adds what another node of the machine has.
+    pub(crate) fn add(&mut self, other: &Machine) {
+        let sums = [
+            (&mut self.slab_bytes, other.slab_bytes),
+            (&mut self.reclaimable_bytes, other.reclaimable_bytes),
+            (&mut self.unreclaimable_bytes, other.unreclaimable_bytes),
+        ];
+        for (sum, more) in sums {
+            *sum = sum.zip(more).map(|(sum, more)| sum.saturating_add(more)).or(*sum).or(more);
+        }
+    }
 }
 
 /// The entries of a table at one moment.

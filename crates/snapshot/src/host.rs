@@ -13,6 +13,8 @@ pub(crate) fn of_line<'a>(words: &[&'a str]) -> Option<&'a str> {
         .or_else(|| ansible(words))
         .or_else(|| watch(words).map(|(host, _)| host))
         .or_else(|| instance(words))
+        .or_else(|| said(words))
+        .or_else(|| uname(words))
         // Every machine without a name is called so, and a container by twelve digits: its kernel is that of the machine.
         .filter(|host| *host != "localhost" && !is_container(host))
 }
@@ -46,44 +48,13 @@ pub(crate) fn is_rule(words: &[&str]) -> bool {
 
 /// Returns whether a word can be the name of a host where other words stand as well: neither a number nor what people write
 /// before the moments of one.
-fn is_label(word: &str) -> bool {
-    const MOMENTS: [&str; 35] = [
-        "kernel",
-        "before",
-        "after",
-        "old",
-        "new",
-        "start",
-        "end",
-        "first",
-        "second",
-        "third",
-        "last",
-        "now",
-        "then",
-        "later",
-        "baseline",
-        "base",
-        "t",
-        "run",
-        "sample",
-        "moment",
-        "step",
-        "round",
-        "snap",
-        "snapshot",
-        "day",
-        "hour",
-        "minute",
-        "min",
-        "time",
-        "iteration",
-        "iter",
-        "pass",
-        "test",
-        "info",
-        "warn",
-    ];
+pub(crate) fn is_label(word: &str) -> bool {
+    const MOMENTS: &str = "kernel before after old new start end first second third last now then later baseline base t run \
+        sample moment step round snap snapshot day hour minute min time iteration iter pass test info warn \
+        again ago earlier finally previous current initial final next beginning begin middle once twice one \
+        two three four five six today yesterday morning evening noon midnight week month year idle busy load \
+        loaded fresh boot booted reboot rebooted hours minutes days weeks months seconds sec s h m d an a \
+        the fourth fifth sixth seventh part page output log scan try attempt loop cycle phase stage";
     const DAYS_AND_MONTHS: [&str; 19] = [
         "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun",
         "jul", "aug", "sep", "oct", "nov", "dec",
@@ -95,7 +66,7 @@ fn is_label(word: &str) -> bool {
     };
     is_host(word)
         && word.starts_with(|c: char| c.is_ascii_alphabetic())
-        && !MOMENTS.contains(&stem)
+        && !MOMENTS.split(' ').any(|moment| moment == stem)
         && !DAYS_AND_MONTHS.iter().any(|name| is_date(name))
 }
 
@@ -185,6 +156,23 @@ fn instance<'a>(words: &[&'a str]) -> Option<&'a str> {
     metric.split_once("instance=\"")?.1.split('"').next()
 }
 
+/// Takes `Hostname: web01`, `"host": "web01"`, and `NODENAME: web01` of crash.
+fn said<'a>(words: &[&'a str]) -> Option<&'a str> {
+    let [name, host] = words else { return None };
+    let name = name.trim_matches(['"', ':']).to_ascii_lowercase();
+    let host = host.trim_matches(['"', ',', ':']);
+    let is_name = matches!(&name[..], "host" | "hostname" | "nodename" | "server" | "machine");
+    (is_name && is_label(host)).then_some(host)
+}
+
+/// Takes what `uname -a` prints: `Linux web01 6.1.0-18-amd64 #1 SMP ... GNU/Linux`.
+fn uname<'a>(words: &[&'a str]) -> Option<&'a str> {
+    let at = words.iter().position(|word| *word == "Linux")?;
+    let [host, release, build, ..] = words.get(at + 1..)? else { return None };
+    let is_release = release.starts_with(|c: char| c.is_ascii_digit()) && release.contains('.');
+    (is_release && build.starts_with('#') && is_host(host)).then_some(*host)
+}
+
 fn is_container(host: &str) -> bool {
     const DIGITS: usize = 12;
     host.len() == DIGITS && host.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -237,6 +225,11 @@ mod tests {
             ("Every 60.0s: cat /proc/slabinfo node3: Tue Jun 3 11:01:00 2025", Some("node3")),
             ("node_slabinfo_objects{instance=\"n1:9100\",slab=\"dentry\"} 3", Some("n1:9100")),
             ("[root@localhost ~]# slabtop", None),
+            ("Linux web1 6.1.0-18-amd64 #1 SMP Debian x86_64 GNU/Linux", Some("web1")),
+            ("Linux version 6.1.0 (gcc) #1 SMP", None),
+            ("NODENAME: web1", Some("web1")),
+            ("\"host\": \"web1\",", Some("web1")),
+            ("Host: 3", None),
             ("root@3f2a9c1b77de:/# slabtop", None),
             ("From: someone@example.org", None),
             ("someone@example.org wrote:", None),

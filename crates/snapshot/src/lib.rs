@@ -11,14 +11,15 @@
 //! A number that a table does not have is `None`, never 0. A row that is read is whole. What looked like a row and was
 //! not read is counted, with the number of its line. Nothing here knows a file or a clock: the caller gives lines.
 //!
-//! Modules, lower ones first: `entry`; `edge`, `html`, `stamp`, `series`; `line`; `known`; `rows`; `cut`; `paste`;
-//! `moments`; `machines`; `reader`; `text`; `holders`, `growth`.
+//! Modules, lower ones first: `entry`; `edge`, `html`, `series`; `line`; `spoken`; `stamp`; `known`; `rows`; `cut`; `paste`; `heading`;
+//! `moments`; `machines`; `sides`; `reader`; `text`; `holders`, `growth`.
 #![forbid(unsafe_code)]
 
 mod cut;
 mod edge;
 mod entry;
 mod growth;
+mod heading;
 mod holders;
 mod host;
 mod html;
@@ -30,6 +31,8 @@ mod paste;
 mod reader;
 mod rows;
 mod series;
+mod sides;
+mod spoken;
 mod stamp;
 mod text;
 

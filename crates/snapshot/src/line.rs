@@ -39,6 +39,11 @@ fn undecorated(word: &str) -> Cow<'_, str> {
     const MARKS: [char; 4] = ['>', '|', '`', '*'];
     // A kernel's own words: `<active_objs>` of a heading keeps its bracket.
     let start = if word.contains('<') { word } else { word.trim_start_matches(MARKS) };
+    // The last number of a string of JSON, with what follows the string.
+    let digits = start.len() - start.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    if digits > 0 && start[digits..].starts_with('"') {
+        return Cow::Borrowed(&start[..digits]);
+    }
     // A label of a metric keeps its quotes, also where a terminal cut it.
     let is_label = start.contains(['{', '=', '}']);
     let start = start.strip_prefix('"').filter(|_| !is_label).unwrap_or(start);
@@ -155,14 +160,22 @@ fn without_escapes(line: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
+/// The greatest number of bytes, objects or pages that a machine can have.
+const COUNT_MAX: u64 = 1 << 56;
+
 /// Reads a count in decimal digits, also with a comma between thousands.
 pub(crate) fn count(word: &str) -> Option<u64> {
     let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
     if is_number(word) {
-        return word.parse().ok();
+        // More is -1 that was read as a number without a sign, and is the count of nothing.
+        return word.parse().ok().filter(|count| *count <= COUNT_MAX);
     }
     let (first, rest) = word.split_once(',')?;
-    let are_groups = rest.split(',').all(|group| group.len() == 3 && is_number(group));
+    let mut groups = rest.rsplit(',');
+    let is_thousand = groups.next().is_some_and(|group| group.len() == 3 && is_number(group));
+    // In India the groups before the last have two digits.
+    let are = |digits: usize| groups.clone().all(|group| group.len() == digits && is_number(group));
+    let are_groups = is_thousand && (are(3) || are(2));
     (is_number(first) && first.len() <= 3 && are_groups)
         .then(|| word.replace(',', "").parse().ok())?
 }
@@ -258,6 +271,8 @@ mod tests {
         assert_eq!(cleaned("\"dentry\",\"1\",\"2\",192"), "dentry 1 2 192");
         assert_eq!(cleaned("{\"log\":\"dentry 1 2"), "dentry 1 2");
         assert_eq!(cleaned("  \"dentry 1 2\","), "dentry 1 2");
+        assert_eq!(cleaned("{\"message\":\"dentry 1 2\"}"), "dentry 1 2");
+        assert_eq!(cleaned("dentry 1 2\",\"host\":\"a\"}"), "dentry 1 2");
         assert_eq!(cleaned("dentry 1 2$"), "dentry 1 2");
         assert_eq!(cleaned("dentry;1;2;192"), "dentry 1 2 192");
         assert_eq!(cleaned("cache: a, size: 1, more: 2, b"), "cache: a, size: 1, more: 2, b");

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::entry::{Entry, Machine, Moment};
-use crate::moments::Growing;
+use crate::moments::{Above, Growing};
 use crate::paste::{Paste, Table};
 use crate::rows::Kind;
 use crate::stamp::Stamp;
@@ -28,6 +28,8 @@ pub enum Apart {
     Memory(u64, u64),
     /// A cache, and two sizes of its objects
     Objects(String, u64, u64),
+    /// What stands above two tables, which differs in a name
+    Headings(String, String),
 }
 
 /// Returns what shows that the moments of a host's table are of several machines or kernels.
@@ -41,6 +43,9 @@ pub fn apart(paste: &Paste, table: &Table) -> Option<Apart> {
         if let Some(other) = sizes.find(differs) {
             return Some(Apart::Memory(first, other));
         }
+    }
+    if let Some((one, other)) = table.headings.clone().filter(|_| table.moments.len() > 1) {
+        return Some(Apart::Headings(one, other));
     }
     let first = table.moments.iter().find(|moment| !moment.entries.is_empty())?;
     of_two_kernels(first, table.last())
@@ -70,12 +75,23 @@ fn of_two_kernels(first: &Moment, last: &Moment) -> Option<Apart> {
     shown.filter(|_| others * OTHER_SIZES_ONE_IN >= both)
 }
 
+/// What a machine says of its memory at a moment.
+#[derive(Debug)]
+pub(crate) struct SaidAt {
+    pub(crate) machine: Machine,
+    pub(crate) stamp: Option<Stamp>,
+    /// The place of its host among those that are named
+    pub(crate) host: usize,
+    pub(crate) above: Above,
+}
+
 /// Returns the moments of the machine's own numbers as a table; nothing if it has none.
-pub(crate) fn table<'a>(said: impl Iterator<Item = (&'a Machine, Option<Stamp>)>) -> Option<Table> {
+pub(crate) fn table<'a>(said: impl Iterator<Item = &'a SaidAt>) -> Option<Table> {
     let mut growing = Growing::default();
-    for (machine, stamp) in said {
+    for said in said {
         growing.boundary();
-        entries(machine).for_each(|entry| growing.add(Kind::Meminfo, entry, stamp));
+        let add = |entry| growing.add(Kind::Meminfo, entry, said.stamp, &said.above);
+        entries(&said.machine).for_each(add);
     }
     growing.finish(Kind::Meminfo)
 }

@@ -4,14 +4,21 @@
 //! A moment ends where a cache is named again, and may end at a heading or a time. What follows there is a moment of its own
 //! if it names again what was named before. Else it is the same moment, since in a sorted list the heading lies anywhere.
 
+use std::cmp::Reverse;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use hashbrown::HashTable;
 
 use crate::entry::{Entry, Moment};
+use crate::heading::Heading;
 use crate::paste::{Table, order_by_time};
 use crate::rows::Kind;
 use crate::stamp::{Clock, Stamp};
+
+/// Rows that name caches again are a moment of their own if they are more than one in as many of those before.
+const TWINS_ONE_IN: usize = 4;
+/// Fewer rows may be the same at two moments.
+const COPY_ROWS_MIN: usize = 8;
 
 /// Bytes of a page, in which node_exporter's numbers count.
 const PAGE_BYTES: u64 = 4 << 10;
@@ -32,16 +39,32 @@ pub(crate) struct Growing {
     moments: Vec<GrowingMoment>,
 }
 
+/// What stands above a moment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Above {
+    /// The lines above it, and the words before its rows
+    pub(crate) heading: Heading,
+    /// How many boots of the machine the text tells of before it
+    pub(crate) boot: u32,
+    /// The text has read slabinfo of memory cgroups before it
+    pub(crate) is_of_cgroups: bool,
+    /// How many quote marks stand before its rows
+    pub(crate) quotes: usize,
+}
+
 #[derive(Debug, Default)]
 struct GrowingMoment {
     stamp: Option<Stamp>,
+    above: Above,
     entries: Vec<Entry>,
     /// Where the entries are, by their keys; of a hundred thousand entries, so that no key is kept twice
     places: HashTable<u32>,
     /// It began at a heading or a time, and may be the rest of the moment before
     is_tentative: bool,
-    /// It names something that the moment before names
-    repeats: bool,
+    /// Rows whose names the moment before has, too
+    repeats: usize,
+    /// A heading, a time or the begin of the text is above it
+    is_below: bool,
     /// None of its rows could be read
     is_lost: bool,
 }
@@ -75,8 +98,8 @@ impl Growing {
     }
 
     /// Takes the heading of a moment.
-    pub(crate) fn heading(&mut self, stamp: Option<Stamp>) {
-        self.end_lost();
+    pub(crate) fn heading(&mut self, kind: Kind, stamp: Option<Stamp>) {
+        self.end_lost(kind);
         self.heading = stamp;
         self.has_heading = true;
         self.boundary();
@@ -93,19 +116,24 @@ impl Growing {
     }
 
     /// Keeps the place of a moment without a readable row, so that those behind it keep theirs.
-    fn end_lost(&mut self) {
+    fn end_lost(&mut self, kind: Kind) {
         if self.has_heading && self.at_boundary && self.has_damage {
-            self.settle();
+            self.settle(kind);
             let stamp = self.heading;
             self.moments.push(GrowingMoment { stamp, is_lost: true, ..GrowingMoment::default() });
         }
         self.has_damage = false;
     }
 
-    pub(crate) fn add(&mut self, kind: Kind, entry: Entry, stamp: Option<Stamp>) {
+    /// Takes a row, which stands below `above` if it begins a moment.
+    pub(crate) fn add(&mut self, kind: Kind, entry: Entry, stamp: Option<Stamp>, above: &Above) {
         let begins = self.moments.last().is_none_or(|moment| {
-            let again = moment.place(&entry).map(|at| &moment.entries[at]);
+            let place = moment.place(&entry);
+            let again = place.map(|at| &moment.entries[at]);
+            // Two mounts may have a cache of one name each, in rows one below the other.
+            let is_twin = place.is_some_and(|at| at > 0 && at + 1 == moment.entries.len());
             match (again, Again::of(kind)) {
+                (Some(_), Again::Moment) if is_twin && !self.at_boundary => false,
                 _ if moment.is_lost => true,
                 _ if self.at_boundary => !moment.entries.is_empty(),
                 (None, _) | (Some(_), Again::More) => false,
@@ -114,10 +142,17 @@ impl Growing {
             }
         });
         if begins {
-            self.settle();
+            self.settle(kind);
             let follows_rows = self.moments.last().is_some_and(|moment| !moment.is_lost);
             let is_tentative = self.at_boundary && follows_rows;
-            self.moments.push(GrowingMoment { stamp, is_tentative, ..GrowingMoment::default() });
+            let above = above.clone();
+            self.moments.push(GrowingMoment {
+                stamp,
+                above,
+                is_tentative,
+                is_below: self.at_boundary,
+                ..GrowingMoment::default()
+            });
         }
         (self.at_boundary, self.has_damage) = (false, false);
         self.rows += 1;
@@ -126,31 +161,45 @@ impl Growing {
             _ => false,
         };
         let moment = self.moments.last_mut().expect("one was begun");
-        moment.repeats |= repeats;
+        moment.repeats += usize::from(repeats);
         moment.take(kind, entry);
     }
 
-    /// Puts a moment that names nothing again to the one before.
-    fn settle(&mut self) {
-        let is_rest =
-            self.moments.last().is_some_and(|moment| moment.is_tentative && !moment.repeats);
-        if !is_rest || self.moments.len() < 2 {
+    /// Puts a moment that names nothing again to the one before, and so rows of a list that names a cache twice.
+    fn settle(&mut self, kind: Kind) {
+        let [.., before, last] = &self.moments[..] else { return };
+        let first = |moment: &GrowingMoment| moment.entries.first().map(hash);
+        let has_twins = !last.is_tentative
+            && !last.is_lost
+            && !last.is_below
+            && !before.is_lost
+            && first(before) != first(last)
+            && (last.repeats * 2 <= last.entries.len()
+                || last.entries.len() * TWINS_ONE_IN <= before.entries.len());
+        let is_rest = last.is_tentative && last.repeats == 0;
+        if !is_rest && !has_twins {
             return;
         }
         let rest = self.moments.pop().expect("two at least");
         let before = self.moments.last_mut().expect("two at least");
-        rest.entries.into_iter().for_each(|entry| before.push(entry));
+        rest.entries.into_iter().for_each(|entry| before.take(kind, entry));
     }
 
     pub(crate) fn finish(mut self, kind: Kind) -> Option<Table> {
-        self.end_lost();
-        self.settle();
+        self.end_lost(kind);
+        self.settle(kind);
         if self.moments.iter().all(|moment| moment.is_lost) {
             return None;
         }
         let clock = |moment: &GrowingMoment| moment.stamp.map(|stamp| stamp.clock);
         let first: Option<Clock> = self.moments.first().and_then(clock);
         let is_timed = first.is_some() && self.moments.iter().all(|moment| clock(moment) == first);
+        let headings = differing_headings(&self.moments);
+        let boots = self.moments.chunk_by(|a, b| a.above.boot == b.above.boot).count();
+        if let (2.., Some(boot)) = (boots, self.moments.last().map(|moment| moment.above.boot)) {
+            // What a boot left says nothing of the next.
+            self.moments.retain(|moment| moment.above.boot == boot);
+        }
         let moment = |moment: GrowingMoment| Moment {
             time_seconds: moment.stamp.filter(|_| is_timed).map(|stamp| stamp.seconds),
             entries: match kind {
@@ -158,15 +207,39 @@ impl Growing {
                 _ => moment.entries,
             },
         };
+        let quotes: Vec<usize> = self.moments.iter().map(|moment| moment.above.quotes).collect();
+        if !is_timed && quotes.iter().any(|marks| *marks != quotes[0]) {
+            // Who answers quotes what was written before.
+            self.moments.sort_by_key(|moment| Reverse(moment.above.quotes));
+        }
         let mut moments: Vec<Moment> = self.moments.into_iter().map(moment).collect();
+        // A table that is there twice is one moment.
+        moments.dedup_by(|a, b| a.entries.len() >= COPY_ROWS_MIN && a == b);
         let clock = first.filter(|_| is_timed);
         if clock == Some(Clock::Calendar) {
             unwrap(&mut moments);
         }
         order_by_time(&mut moments, clock);
         let may_be_cut = self.is_cut || kind.has_heading() && !self.has_heading;
-        Some(Table { kind, host: None, rows: self.rows, may_be_cut, clock, moments })
+        let earlier_boots = boots - 1;
+        let rows = self.rows;
+        Some(Table { kind, host: None, rows, may_be_cut, clock, headings, earlier_boots, moments })
     }
+}
+
+/// Returns two headings that differ in a name, where each moment has one of this form.
+fn differing_headings(moments: &[GrowingMoment]) -> Option<(String, String)> {
+    let (first, rest) = moments.split_first()?;
+    let differs = |a: &GrowingMoment, b: &GrowingMoment| {
+        let (one, other) = (&a.above.heading, &b.above.heading);
+        let of_cgroups = || (b.above.is_of_cgroups).then(|| one.nearest_differs(other)).flatten();
+        one.differs(other).or_else(of_cgroups)
+    };
+    let (other, shown) = rest.iter().find_map(|moment| Some((moment, differs(first, moment)?)))?;
+    let is_named = |moment: &GrowingMoment| {
+        differs(first, moment).is_some() || differs(other, moment).is_some()
+    };
+    rest.iter().all(is_named).then_some(shown)
 }
 
 impl GrowingMoment {

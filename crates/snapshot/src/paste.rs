@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::entry::{Machine, Moment};
+use crate::heading::are_names;
 use crate::host;
 use crate::rows::Kind;
 use crate::stamp::Clock;
@@ -54,6 +55,11 @@ pub struct Table {
     pub rows: u64,
     /// Whether the heading that such a file begins with is missing, so that rows may be missing, too
     pub may_be_cut: bool,
+    /// The headings of two moments, where those of all differ in a name: of two machines, or of parts of one
+    #[serde(skip)]
+    pub(crate) headings: Option<(String, String)>,
+    /// Boots before the one that the moments are of; the moments of these are left out
+    pub earlier_boots: usize,
     /// What its times count from, where all count from the same
     #[serde(skip)]
     pub(crate) clock: Option<Clock>,
@@ -88,6 +94,20 @@ impl Table {
 }
 
 impl Paste {
+    /// Takes the names of the files that it was put together from: where they differ in a word that can be the name of a
+    /// machine, so may the machines.
+    #[must_use]
+    pub fn under(mut self, files: &[String]) -> Paste {
+        if let [first, rest @ ..] = files
+            && let Some(other) = rest.first()
+            && rest.iter().all(|other| are_names(first, other))
+        {
+            let headings = Some((first.clone(), other.clone()));
+            self.tables.iter_mut().for_each(|table| table.headings.clone_from(&headings));
+        }
+        self
+    }
+
     /// Puts several texts together, each with the time of its file, in their order.
     #[must_use]
     pub fn joined(texts: Vec<(Paste, Option<f64>)>) -> Paste {
@@ -168,7 +188,7 @@ pub(crate) fn order_by_time(moments: &mut [Moment], clock: Option<Clock>) {
     let is_set_back = times.len() > 2
         && back.next().is_some_and(|back| back <= HOUR_SECONDS)
         && back.next().is_none();
-    if clock == Some(Clock::Date) && !is_set_back {
+    if matches!(clock, Some(Clock::Date | Clock::Words)) && !is_set_back {
         times.sort_by(f64::total_cmp);
     }
     // A time of day that falls from moment to moment is that of a list with the newest first.

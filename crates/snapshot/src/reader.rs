@@ -7,19 +7,21 @@
 //! # Invariants
 //! The numbers of a row are taken all or not at all. Memory grows with the rows that are read, and not with the text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::cut::{Alone, Cut, Joined};
 use crate::edge::{Columns, Edge};
 use crate::entry::{Entry, Machine};
+use crate::heading::Heading;
 use crate::host;
 use crate::html;
 use crate::line::cleaned;
-use crate::machines;
-use crate::moments::Growing;
+use crate::machines::{self, SaidAt};
+use crate::moments::{Above, Growing};
 use crate::paste::{Paste, Said, Table, UNREAD_MAX, Unread};
 use crate::rows::{Below, Found, Kind, READERS, machine, stack};
-use crate::stamp::{self, Stamp};
+use crate::sides::{Side, Sides};
+use crate::stamp::{self, Clock, Stamp};
 
 /// A heading ends after this many lines without a row.
 const STRANGE_LINES_MAX: u32 = 3;
@@ -68,7 +70,18 @@ pub struct Reader {
     weak: Vec<(usize, Entry)>,
     paste: Paste,
     /// What the machine says, and when
-    machine: Vec<(Machine, Option<Stamp>, usize)>,
+    machine: Vec<SaidAt>,
+    /// What stands above the next row
+    above: Above,
+    /// The time since the last boot that a line told last
+    uptime_seconds: f64,
+    /// The node and zone of /proc/zoneinfo whose lines follow, and the first one of the list
+    zones: Option<(String, String)>,
+    /// Addresses of objects that kmemleak listed: a later scan lists them again
+    addresses: HashSet<u64>,
+    /// The open entry was listed before
+    is_listed: bool,
+    sides: Sides,
 }
 
 impl Reader {
@@ -83,8 +96,39 @@ impl Reader {
         self.number += 1;
         match html::lines(line) {
             Some(lines) => lines.into_iter().for_each(|line| self.part(line)),
-            None => self.part(line),
+            None => self.of_sides(line),
         }
+    }
+
+    /// Takes a line that may be one of two texts beside each other.
+    fn of_sides(&mut self, line: &str) {
+        match self.sides.of(line) {
+            Side::Whole => self.part(line),
+            Side::Begins => self.tables.values_mut().for_each(Growing::boundary),
+            Side::Before(line) => self.part(line),
+            Side::Kept => {}
+            Side::Ended => {
+                self.end_sides();
+                self.part(line);
+            }
+        }
+    }
+
+    /// Takes the later of two texts, after the earlier one was read.
+    fn end_sides(&mut self) {
+        let later = self.sides.take();
+        if later.is_empty() {
+            return;
+        }
+        self.close();
+        self.end_cut();
+        self.tables.values_mut().for_each(Growing::boundary);
+        later.iter().for_each(|line| self.part(line));
+        self.close();
+        self.end_cut();
+        // A comparison shows parts of its texts.
+        self.tables.values_mut().for_each(Growing::omit);
+        self.tables.values_mut().for_each(Growing::boundary);
     }
 
     /// Takes a line, or what HTML makes a line of its own.
@@ -102,16 +146,23 @@ impl Reader {
         let watch = host::watch(&words).map(|(_, time)| time.join(" "));
         let stamp = stamp::of_line(watch.as_deref().unwrap_or(&clean));
         self.find_host(&words);
+        self.find_boot(&words, stamp);
         self.stamp = stamp.or(self.stamp);
         if self.goes_on(&words) {
             return;
         }
+        // The head of an interval of bcc's tools, whose numbers are of no row.
+        if words.iter().take(2).any(|word| *word == "loadavg:") {
+            self.tables.values_mut().for_each(Growing::boundary);
+            return;
+        }
+        self.find_place(line, &words);
         if let Some(reader) = READERS.iter().find(|reader| (reader.is_heading)(&words)) {
             self.end_cut();
             self.below = Some((reader.kind, 0));
             self.host_column = words.iter().position(|word| is_host_column(word));
             let stamp = self.stamp;
-            self.table(reader.kind).heading(stamp);
+            self.table(reader.kind).heading(reader.kind, stamp);
             // Headings are as long as each other in every series, and no column cuts them.
             self.edge = Edge::Free;
             return;
@@ -130,6 +181,45 @@ impl Reader {
                 }
             }
         }
+    }
+
+    /// Takes what stands before the words of a line: quote marks, and a file's name that `grep` puts there.
+    fn find_place(&mut self, line: &str, words: &[&str]) {
+        let line = line.trim_start();
+        let marks = line.chars().take_while(|c| matches!(c, '>' | ' '));
+        self.above.quotes = marks.filter(|c| *c == '>').count();
+        let first = line.split_whitespace().next().unwrap_or_default();
+        let file = first.split_once(':').map(|(file, _)| file).filter(|file| file.contains('/'));
+        // Numbers and the cache's own name are of the row.
+        let word = words[0];
+        let is_before = || {
+            let is_count = word.starts_with(|c: char| c.is_ascii_digit()) && !word.contains('.');
+            !is_count && words.get(1).is_some_and(|next| next.contains(char::is_alphabetic))
+        };
+        let before: &[&str] = match file {
+            Some(file) => &[file],
+            None if words.len() > 1 && is_before() => &words[..1],
+            None => &[],
+        };
+        self.above.heading.before(before);
+    }
+
+    /// Takes a line that shows that the machine has booted since: its clock begins anew, or says so.
+    fn find_boot(&mut self, words: &[&str], stamp: Option<Stamp>) {
+        /// A clock of the boot that falls to less than this share has begun anew.
+        const SHARE_MAX: f64 = 0.5;
+        let is_command = match words {
+            ["reboot"] | [.., "sudo" | "systemctl", "reboot"] => true,
+            [.., prompt, "reboot"] => prompt.ends_with(['#', '$']),
+            _ => false,
+        };
+        // A logger writes a date before the clock of the boot.
+        let behind = || stamp::boot_seconds_within(words);
+        let boot = stamp.filter(|stamp| stamp.clock == Clock::Boot).map(|stamp| stamp.seconds);
+        let boot = boot.or_else(behind);
+        let begins = boot.is_some_and(|seconds| seconds < self.uptime_seconds * SHARE_MAX);
+        self.uptime_seconds = boot.unwrap_or(self.uptime_seconds);
+        self.above.boot += u32::from(is_command || begins);
     }
 
     /// Takes the host that a line names, for itself and for those below it.
@@ -173,10 +263,10 @@ impl Reader {
     fn has_hosts(&self) -> bool {
         let is_used = |host: usize| {
             let has_table = self.tables.keys().any(|(_, of)| *of == host);
-            has_table || self.machine.iter().any(|(.., of)| *of == host)
+            has_table || self.machine.iter().any(|said| said.host == host)
         };
         let sure = (0..self.hosts.len()).filter(|at| !self.hosts[*at].is_label && is_used(*at));
-        let of_machine = || self.machine.iter().any(|(.., host)| *host != self.machine[0].2);
+        let of_machine = || self.machine.iter().any(|said| said.host != self.machine[0].host);
         let of_kind = |(kind, host): &TableId| {
             self.tables.keys().any(|(other, of)| other == kind && of != host)
         };
@@ -186,6 +276,7 @@ impl Reader {
     /// Returns the tables.
     #[must_use]
     pub fn finish(mut self) -> Paste {
+        self.end_sides();
         self.close();
         self.end_cut();
         self.weak.retain(|(host, _)| !self.tables.contains_key(&(Kind::Slabinfo, *host)));
@@ -201,7 +292,7 @@ impl Reader {
         let mut hosts: Vec<String> = names.map(|host| host.name).collect();
         if !has_hosts {
             hosts.truncate(1);
-            machine.iter_mut().for_each(|(.., host)| *host = 0);
+            machine.iter_mut().for_each(|said| said.host = 0);
         }
         let named = |host: usize| hosts.get(host).filter(|_| hosts.len() > 1).cloned();
         let finished = order.into_iter().filter_map(|(kind, host)| {
@@ -209,15 +300,12 @@ impl Reader {
             Some(Table { host: named(host), ..table.finish(kind)? })
         });
         let totals = (0..hosts.len().max(1)).filter_map(|host| {
-            let said = machine.iter().filter(|(.., of)| *of == host);
-            Some(Table {
-                host: named(host),
-                ..machines::table(said.map(|(machine, stamp, _)| (machine, *stamp)))?
-            })
+            let said = machine.iter().filter(|said| said.host == host);
+            Some(Table { host: named(host), ..machines::table(said)? })
         });
         paste.tables = finished.chain(totals).collect();
         let said =
-            machine.iter().map(|(machine, _, host)| Said { host: named(*host), machine: *machine });
+            machine.iter().map(|said| Said { host: named(said.host), machine: said.machine });
         paste.machine = said.collect();
         paste.hosts = hosts;
         paste.lines = number;
@@ -256,6 +344,9 @@ impl Reader {
     /// Ends the entry whose stack was read.
     fn close(&mut self) {
         let Some((kind, mut entry, stamp)) = self.open.take() else { return };
+        if std::mem::take(&mut self.is_listed) {
+            return;
+        }
         if let Some(owner) = stack::owner(&entry.stack) {
             let (name, module) = owner.split_once(' ').unwrap_or((owner, ""));
             (entry.name, entry.place) = (name.to_owned(), module.to_owned());
@@ -354,6 +445,7 @@ impl Reader {
             }
             Found::Row(entry) => return self.add(kind, entry),
             Found::Open(entry) => {
+                self.is_listed = kind == Kind::Kmemleak && !self.is_new(words);
                 self.open = Some((kind, entry, self.stamp));
                 return;
             }
@@ -372,6 +464,14 @@ impl Reader {
         self.cut = Some(Cut::new(kinds, &text, self.edge, self.number, self.stamp, alone));
     }
 
+    /// Returns whether the object of a row of kmemleak was not listed before.
+    fn is_new(&mut self, words: &[&str]) -> bool {
+        let at = words.iter().position(|word| *word == "object");
+        let address = at.and_then(|at| words.get(at + 1)?.strip_prefix("0x"));
+        let address = address.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        address.is_none_or(|address| self.addresses.insert(address))
+    }
+
     /// Returns the kinds whose row may begin at the end of a line, with how many of its columns.
     fn begun(&self, words: &[&str]) -> Vec<(Kind, usize)> {
         let begun = READERS.iter().filter_map(|reader| {
@@ -387,7 +487,8 @@ impl Reader {
     }
 
     fn add_machine(&mut self, said: &Machine) {
-        let (stamp, host) = (self.stamp, self.host);
+        let (stamp, host, above) = (self.stamp, self.host, self.above.clone());
+        let is_first_zone = self.zones.as_ref().is_some_and(|(zone, first)| zone == first);
         let machines = &mut self.machine;
         let says_again = |last: &Machine| {
             let fields = |m: &Machine| {
@@ -402,14 +503,27 @@ impl Reader {
             fields(last).iter().zip(fields(said)).any(|(a, b)| a.is_some() && b.is_some())
         };
         match machines.last_mut() {
-            Some((last, _, of)) if *of == host && !says_again(last) => last.complete(said),
-            _ => machines.push((*said, stamp, host)),
+            Some(last) if last.host == host && !says_again(&last.machine) => {
+                last.machine.complete(said);
+            }
+            // A machine has the slabs of all its nodes.
+            Some(last) if last.host == host && self.zones.is_some() && !is_first_zone => {
+                last.machine.add(said);
+            }
+            _ => machines.push(SaidAt { machine: *said, stamp, host, above }),
         }
     }
 
     /// Takes a line that is nothing by itself: a time alone may end a moment, the begin of a row waits for its rest, and many
     /// of them end what a heading began.
     fn strange(&mut self, words: &[&str], above: Edge, is_time: bool) {
+        if let ["Node", node, "zone", zone, ..] = words {
+            let zone = format!("{node} {zone}");
+            let first = self.zones.take().map_or_else(|| zone.clone(), |(_, first)| first);
+            self.zones = Some((zone, first));
+        }
+        self.above.is_of_cgroups |= words.iter().any(|word| word.contains("memory.kmem.slabinfo"));
+        self.above.heading.line(words);
         let begun = self.begun(words);
         let mut is_of_table = false;
         if !begun.is_empty() || self.edge == Edge::Known {
@@ -477,8 +591,9 @@ impl Reader {
         {
             *lines = 0;
         }
-        let stamp = self.stamp;
-        self.table(kind).add(kind, entry, stamp);
+        let (stamp, above) = (self.stamp, std::mem::take(&mut self.above));
+        self.table(kind).add(kind, entry, stamp, &above);
+        self.above = Above { heading: Heading::default(), ..above };
     }
 }
 

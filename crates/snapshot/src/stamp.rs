@@ -23,14 +23,27 @@ pub(crate) enum Clock {
     Calendar,
     /// The start of the machine
     Boot,
+    /// The moment from which a writer counts: `2 hours ago`
+    Words,
 }
+
+use crate::spoken;
 
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Returns the time that a cleaned line tells, which is all of it or stands at its begin.
 pub(crate) fn of_line(line: &str) -> Option<Stamp> {
+    let quoted = spoken::attribution(line);
+    let line = quoted.as_deref().unwrap_or(line);
     let words: Vec<&str> = line.split(' ').take(8).collect();
+    let all = || line.split(' ').take(16).collect::<Vec<_>>();
+    if let Some(seconds) = words.contains(&"up").then(|| spoken::uptime(&all())).flatten() {
+        return Some(Stamp { clock: Clock::Boot, seconds });
+    }
+    if let Some(seconds) = spoken::distance(&words) {
+        return Some(Stamp { clock: Clock::Words, seconds });
+    }
     // OSWatcher's `zzz ***Tue Mar 3 04:00:01 UTC 2026`, and `date` after a prompt's echo.
     let words: Vec<&str> = match words.first() {
         Some(&("zzz" | "***" | "date:" | "Date:" | "Time:" | "==" | "===" | "#" | "--")) => {
@@ -45,8 +58,11 @@ pub(crate) fn of_line(line: &str) -> Option<Stamp> {
     if let Some(stamp) = clock_time(first) {
         return Some(stamp);
     }
-    // `date +%T` alone in its line.
-    if words.len() == 1 && first.len() == "00:00:00".len() && first.split(':').count() == 3 {
+    // `date +%T` alone in its line, and the head of slabratetop.
+    if (words.len() == 1 || words[1] == "loadavg:")
+        && first.len() == "00:00:00".len()
+        && first.split(':').count() == 3
+    {
         return Some(Stamp { clock: Clock::Calendar, seconds: time_of_day(first)? });
     }
     if let Some(stamp) = iso(first, words.get(1).copied()) {
@@ -136,6 +152,12 @@ fn boot_seconds(words: &[&str]) -> Option<f64> {
     (is_number(whole) && is_number(part)).then(|| digits.parse().ok()).flatten()
 }
 
+/// Reads the clock of the boot that stands behind a date and a host.
+pub(crate) fn boot_seconds_within(words: &[&str]) -> Option<f64> {
+    const BEFORE_MAX: usize = 6;
+    (1..words.len().min(BEFORE_MAX)).find_map(|at| boot_seconds(&words[at..]))
+}
+
 /// Reads `[10:45:48]`, as memleak and slabratetop print it.
 fn clock_time(first: &str) -> Option<Stamp> {
     let time = first.strip_prefix('[').and_then(|time| time.strip_suffix(']'))?;
@@ -166,6 +188,14 @@ fn calendar(words: &[&str]) -> Option<Stamp> {
     let (month, day, time) = match words {
         [day, month, year, time, ..] if is_month(month) && year.len() == 4 => {
             let seconds = days(year.parse().ok()?, place(month)?, day.parse().ok()?)?;
+            let seconds = seconds * 86_400.0 + time_of_day(time)?;
+            return Some(Stamp { clock: Clock::Date, seconds });
+        }
+        [month, day, year, time, ..]
+            if is_month(month) && year.len() == 4 && time.contains(':') =>
+        {
+            let day = day.trim_end_matches(',').parse().ok()?;
+            let seconds = days(year.parse().ok()?, place(month)?, day)?;
             let seconds = seconds * 86_400.0 + time_of_day(time)?;
             return Some(Stamp { clock: Clock::Date, seconds });
         }

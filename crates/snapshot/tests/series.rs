@@ -218,9 +218,9 @@ fn moments_are_in_the_order_of_their_dates_and_a_boot_has_none() {
     assert_eq!((grown[0].pace, grown[0].first_bytes), (Pace::Grows, 3200 * 128));
     let booted = |seconds: u32, objects| format!("[ {seconds}.000000] x\n{}", slabinfo(objects));
     let text = booted(4000, 3200) + &booted(10, 6400);
-    let moments = &read(&text).tables[0].moments;
-    assert_eq!(moments[1].entries[0].objects, Some(6400));
-    assert_eq!(moments[1].time_seconds, None, "it has booted between them");
+    let table = &read(&text).tables[0];
+    assert_eq!((table.moments.len(), table.earlier_boots), (1, 1), "it has booted between them");
+    assert_eq!(table.last().entries[0].objects, Some(6400));
     let night = ["22:00:00", "23:00:00", "00:00:00"];
     let text: String = night.iter().map(|time| format!("{time}\n{}", slabinfo(3200))).collect();
     let times =
@@ -442,4 +442,97 @@ fn each_row_of_which_a_column_is_left_is_counted() {
     let cut = "dentry 840000\nfilp 210\nbio-3 17\nvm_area_struct 99\ninode_cache 7\nkmalloc-64 1\n";
     let paste = read(&(slabinfo(3200) + "slabinfo - version: 2.1\n" + cut + &slabinfo(6400)));
     assert_eq!((paste.unread_lines, paste.tables[0].moments.len()), (6, 3), "{paste:#?}");
+}
+
+#[test]
+fn tables_under_names_are_not_moments_and_under_times_they_are() {
+    let pair = |one: &str, other: &str| {
+        let text = format!("{one}\n{}\n{other}\n{}", slabinfo(3200), slabinfo(6400));
+        let paste = read(&text);
+        (apart(&paste, &paste.tables[0]).is_some(), paste.tables[0].moments.len())
+    };
+    for (one, other) in [
+        ("===== web1 =====", "===== web2 ====="),
+        ("Good machine:", "Bad machine:"),
+        ("$ kubectl debug node/a1 -it", "$ kubectl debug node/b2 -it"),
+        (
+            "# cat /sys/fs/cgroup/memory/x/memory.kmem.slabinfo",
+            "# cat /sys/fs/cgroup/memory/y/memory.kmem.slabinfo",
+        ),
+        ("With 5.10:", "With 6.1:"),
+    ] {
+        assert_eq!(pair(one, other), (true, 2), "{one}");
+    }
+    for (one, other) in [("Before:", "After:"), ("run 1", "run 2"), ("An hour ago", "Now")] {
+        assert_eq!(pair(one, other), (false, 2), "{one}");
+    }
+}
+
+#[test]
+fn what_answers_a_mail_is_later_than_what_it_quotes() {
+    let quoted: String = slabinfo(3200).lines().map(|line| format!("> {line}\n")).collect();
+    let mail = format!("Now it is\n{}\nBob wrote:\n{quoted}", slabinfo(6400));
+    assert_eq!(read(&mail).tables[0].last().entries[0].objects, Some(6400));
+    let dated = format!(
+        "Date: Mon, 11 Mar 2024 10:00:00 +0100\n{}\nOn Mon, Mar 4, 2024 at 10:00 AM Bob wrote:\n{quoted}",
+        slabinfo(6400)
+    );
+    let table = &read(&dated).tables[0];
+    let times: Vec<_> = table.moments.iter().filter_map(|moment| moment.time_seconds).collect();
+    assert_eq!(table.last().entries[0].objects, Some(6400));
+    assert!(
+        times.len() == 2 && (6.9..7.1).contains(&((times[1] - times[0]) / 86_400.0)),
+        "{times:?}"
+    );
+    let newest_first = format!("Now:\n{}\n2 days ago:\n{}", slabinfo(6400), slabinfo(3200));
+    assert_eq!(read(&newest_first).tables[0].last().entries[0].objects, Some(6400));
+}
+
+#[test]
+fn growth_does_not_go_on_over_a_boot() {
+    let oom = |day: u32, clock: u32, used: u32| {
+        format!(
+            "Mar {day} 09:00:00 box kernel: [{clock}.000000] Unreclaimable slab info:\n\
+             Mar {day} 09:00:00 box kernel: [{clock}.000001] Name                      Used          Total\n\
+             Mar {day} 09:00:00 box kernel: [{clock}.000002] kmalloc-64         {used}KB   {used}KB\n"
+        )
+    };
+    let table = |text: &str| {
+        let table = read(text).tables.remove(0);
+        (table.moments.len(), table.earlier_boots)
+    };
+    assert_eq!(table(&(oom(4, 1000, 100) + &oom(5, 90_000, 200))), (2, 0));
+    assert_eq!(table(&(oom(4, 90_000, 100) + &oom(5, 1000, 200))), (1, 1));
+    let up = |what: &str, objects| {
+        format!("10:00:01 up {what}, 1 user, load average: 0.1\n{}", slabinfo(objects))
+    };
+    assert_eq!(table(&(up("12 days", 3200) + &up("10 min", 6400))), (1, 1));
+    assert_eq!(table(&(up("12 days", 3200) + &up("13 days", 6400))), (2, 0));
+}
+
+#[test]
+fn a_list_that_names_a_cache_twice_is_one_moment() {
+    let list = |names: &[&str]| -> String { names.iter().map(|name| row(name, 3200)).collect() };
+    let twins = list(&["a-1", "p9-1", "p9-1", "p9-1", "b-1", "c-1"]);
+    let table = read(&twins).tables.remove(0);
+    assert_eq!((table.moments.len(), table.last().entries.len()), (1, 4));
+    assert_eq!(table.last().entries[1].objects, Some(9600));
+    let apart = list(&["a-1", "b-1", "c-1", "d-1", "b-1", "e-1", "f-1", "g-1"]);
+    assert_eq!(read(&apart).tables[0].moments.len(), 1);
+    let moments = list(&["a-1", "b-1", "a-1", "b-1", "a-1", "b-1"]);
+    assert_eq!(read(&moments).tables[0].moments.len(), 3);
+}
+
+#[test]
+fn nodes_of_a_machine_are_added_up_and_are_no_moments() {
+    let node = |at: u32, pages: u32| {
+        format!(
+            "Node {at}, zone   Normal\n  per-node stats\n      nr_slab_reclaimable 10\n      nr_slab_unreclaimable {pages}\n"
+        )
+    };
+    let paste = read(&(node(0, 100) + &node(1, 300)));
+    assert_eq!(paste.tables[0].moments.len(), 1);
+    assert_eq!(paste.machine[0].machine.unreclaimable_bytes, Some(400 * 4096));
+    let twice = node(0, 100) + &node(1, 300) + &node(0, 200) + &node(1, 300);
+    assert_eq!(read(&twice).tables[0].moments.len(), 2);
 }

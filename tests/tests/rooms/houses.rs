@@ -64,12 +64,14 @@ const LINUX: House = House {
 const SNAPSHOT: House = House {
     name: "snapshot",
     levels: &[
-        &["edge", "entry", "host", "html", "series", "stamp", "known"],
-        &["line"],
+        &["edge", "entry", "host", "html", "series", "known"],
+        &["line", "heading"],
+        &["spoken"],
+        &["stamp"],
         &["rows"],
         &["cut", "paste", "holders"],
         &["moments", "growth"],
-        &["machines"],
+        &["machines", "sides"],
         &["reader"],
         &["text"],
     ],

@@ -1,5 +1,6 @@
 //! What grows from moment to moment, in a sentence and as a table.
 
+use slablab_host::printable;
 use slablab_report::{Cell, Table, counted, field};
 use slablab_snapshot::{Apart, Family, Growth, Pace, Reclaim, Rise};
 
@@ -170,6 +171,13 @@ pub(super) fn apart(apart: &Apart, is_told: bool) -> String {
             bytes(*one),
             bytes(*other)
         ),
+        Apart::Headings(one, other) => {
+            let [one, other] = [one, other].map(|heading| printable(heading));
+            format!(
+                "The tables stand under different headings (\"{one}\" and \"{other}\"), as those of several machines or parts do: \
+                 what grows cannot be told, and what holds memory is of the last. If they are moments of one, give --every TIME."
+            )
+        }
         Apart::Objects(cache, one, other) => format!(
             "Objects of {cache} have {one} bytes at one moment and {other} at another, as after a boot with another kernel or \
              with debugging: what grows cannot be told. Give the moments of one boot; what holds memory is of the last."

@@ -48,6 +48,9 @@ pub(super) struct HeldTable {
     /// What shows that its moments are not of one machine or kernel
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) apart: Option<Apart>,
+    /// Boots of the machine before the one that the moments are of, which were left out
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) earlier_boots: usize,
     /// The machine's own numbers of its memory at the last moment
     #[serde(skip)]
     pub(super) machine: Option<Machine>,
@@ -63,6 +66,9 @@ impl HeldTable {
         apart: Option<Apart>,
         machine: Option<Machine>,
     ) -> Self {
+        // Who gives the time between the moments says that they are of one machine.
+        let apart =
+            apart.filter(|apart| !matches!(apart, Apart::Headings(..)) || every_seconds.is_none());
         let time = |at: Option<&Moment>| at?.time_seconds;
         let moments = table.moments.len();
         let told = time(table.moments.first()).zip(time(table.moments.last()));
@@ -88,6 +94,7 @@ impl HeldTable {
             may_be_cut: table.may_be_cut,
             moments,
             lost_moments,
+            earlier_boots: table.earlier_boots,
             seconds: told.map(|(first, last)| last - first).or(every),
             apart,
             machine,

@@ -243,6 +243,13 @@ impl HoldingAnswer {
                 "The moments tell no time that was understood: --every 60s gives it.".to_owned(),
             );
         }
+        for table in self.tables.iter().filter(|table| table.earlier_boots > 0) {
+            notes.push(format!(
+                "The machine booted between tables of {}: those before the last boot were left out, as growth does not go on \
+                 over a boot.",
+                table.name()
+            ));
+        }
         for table in self.tables.iter().filter(|table| table.lost_moments > 0) {
             let of = counted(table.moments as u64, "moment");
             let lost = match table.lost_moments {

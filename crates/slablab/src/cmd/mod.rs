@@ -17,6 +17,7 @@ pub(crate) mod kernel;
 pub(crate) mod lab;
 pub(crate) mod leaks;
 mod memory;
+mod no_table;
 mod outputs;
 pub(crate) mod partition;
 pub(crate) mod patch;

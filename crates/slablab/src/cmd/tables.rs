@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result, bail};
-use slablab_host::printable;
-use slablab_snapshot::Paste;
+use slablab_host::{is_made_by_the_kernel, printable};
+use slablab_snapshot::{Paste, apart};
 use slablab_trace::{Input, is_cache_name};
 
 use super::filter::FilterArgs;
+use super::no_table;
 use crate::answers::holding::HoldingAnswer;
 use crate::say::say;
 
@@ -71,13 +72,31 @@ pub(crate) fn files(paths: &[&Path]) -> Result<Option<Vec<PathBuf>>> {
     }
 }
 
-/// Returns the tables in a folder, in the order of their names; its traces if it has any.
+/// Returns the tables in a folder and those below it, in the order of their names; its traces if it has any.
 fn of_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     let cannot = || format!("{}: cannot read", folder.display());
     let mut files = Vec::new();
+    if is_made_by_the_kernel(folder) {
+        bail!(
+            "{}: is a folder of files that the kernel makes, of which some wait for ever: name the file, such as {SLABINFO}",
+            folder.display()
+        );
+    }
     for entry in folder.read_dir().with_context(cannot)? {
-        let path = entry.with_context(cannot)?.path();
-        if path.extension().is_some_and(|extension| extension == "parquet") {
+        let entry = entry.with_context(cannot)?;
+        let path = entry.path();
+        // A link may lead back to where it stands.
+        if entry.file_type().with_context(cannot)?.is_dir() {
+            let below = of_folder(&path)?;
+            if let [first, ..] = &below[..]
+                && is_parquet(first)
+            {
+                return Ok(below);
+            }
+            files.extend(below);
+            continue;
+        }
+        if is_parquet(&path) {
             return Ok(vec![path]);
         }
         if path.is_file() && Input::open(&path).is_ok_and(|input| is_tables(&input)) {
@@ -86,6 +105,10 @@ fn of_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     }
     files.sort_by_cached_key(|file| natural(file));
     Ok(files)
+}
+
+fn is_parquet(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "parquet")
 }
 
 /// A name in its parts, in which numbers are compared as such: `slab.2` comes before `slab.10`.
@@ -175,9 +198,9 @@ pub(crate) fn of_files(paths: &[PathBuf], args: &TableArgs) -> Result<HoldingAns
         }
         texts.push((paste, seconds.filter(|_| use_times)));
     }
-    let names = paths.iter().map(|path| path.display().to_string()).collect();
-    let paste = Paste::joined(texts);
-    if paste.hosts.len() < 2 {
+    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    let paste = Paste::joined(texts).under(&names);
+    if paste.hosts.len() < 2 && paste.tables.iter().all(|table| apart(&paste, table).is_none()) {
         notes.push("The files are taken as moments of one machine.".to_owned());
     }
     notes.extend(torn(&paste));
@@ -209,11 +232,8 @@ fn read(mut text: impl BufRead, name: &str) -> Result<Paste> {
                 "{name}: the text is blank; give a recording, or a text with a table of slab memory"
             );
         }
-        if start.contains("ermission denied") {
-            bail!(
-                "{name}: the text says that permission was denied: read the file as root on that machine (sudo cat \
-                 /proc/slabinfo)"
-            );
+        if let Some(what) = no_table::known(&start) {
+            bail!("{name}: {what}");
         }
         let has = if paste.lines == 1 { "has" } else { "have" };
         bail!(

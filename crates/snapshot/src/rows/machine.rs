@@ -1,7 +1,7 @@
 //! What the machine says of its memory in all: `/proc/meminfo`, `/proc/vmstat`, the OOM killer's "Mem-Info", node_exporter.
 
 use crate::entry::Machine;
-use crate::line::{count, kibibytes as kibibytes_of};
+use crate::line::{count, kibibytes as kibibytes_of, size};
 
 /// Bytes of a page, in which vmstat and the OOM killer count.
 const PAGE_BYTES: u64 = 4 << 10;
@@ -39,12 +39,20 @@ fn slabtop_total(words: &[&str]) -> Option<u64> {
     Some((kibibytes_of(total)? * 1024.0) as u64)
 }
 
-/// Takes `Slab: 752028 kB`.
+/// Takes `Slab: 752028 kB`, and what people make of it: `734 MB`, `11.4G`.
 fn kibibytes(machine: &mut Machine, name: &str, value: Option<&str>, unit: Option<&str>) {
     let Some(field) = field(machine, name) else { return };
-    if unit == Some("kB") {
-        *field = value.and_then(count).and_then(|value| value.checked_mul(1024));
-    }
+    *field = match (value, unit) {
+        (Some(value), Some("kB" | "KB" | "KiB")) => {
+            count(value).and_then(|kb| kb.checked_mul(1024))
+        }
+        // What people make of it.
+        (Some(value), Some(unit @ ("MB" | "MiB" | "GB" | "GiB"))) => {
+            size(&format!("{value}{unit}"))
+        }
+        (Some(value), _) if value.ends_with(['K', 'M', 'G', 'i', 'B']) => size(value),
+        _ => None,
+    };
 }
 
 /// Takes `slab_unreclaimable:195718`.
