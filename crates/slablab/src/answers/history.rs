@@ -51,28 +51,33 @@ impl HistoryAnswer {
         sentences
     }
 
-    fn table(&self) -> Table {
+    /// Returns a table for each machine.
+    fn tables(&self) -> Vec<Item> {
+        const HOW: &str = "Slab of /proc/meminfo, the median of the boots. Each boot runs the loads in turn, each on what those \
+            before it left: hackbench, 8,000 files of which every second is removed, 200 connections over loopback. Change \
+            and spread are of hackbench: against the release before, and from the least to the greatest boot.";
         let of =
-            |load: &'static str| move |held: &Held| value(held, load).map_or(Cell::Missing, kib);
+            |load: &'static str| move |held: &&Held| value(held, load).map_or(Cell::Missing, kib);
         let boots = |held: &Held| held.slab_kb.values().map(Vec::len).max().unwrap_or(0) as u64;
-        let fields = vec![
-            field::name("kernel", "kernel", |held: &Held| &held.kernel),
-            field::by("boots", "boots", move |held: &Held| Cell::Count(boots(held))),
-            field::by("after boot", "boot_bytes", of(LOADS[0])),
-            field::by("hackbench", "hackbench_bytes", of(LOADS[1])),
-            field::by("files", "files_bytes", of(LOADS[2])),
-            field::by("sockets", "sockets_bytes", of(LOADS[3])),
-            field::by("change", "hackbench_change_share", |held: &Held| {
-                match self.before(held).and_then(|before| change(before, held)) {
-                    Some(share) => Cell::Change(share),
-                    None => Cell::Missing,
-                }
-            }),
-            field::by("spread", "hackbench_spread_share", |held: &Held| {
-                spread(held).map_or(Cell::Missing, Cell::Share)
-            }),
-        ];
-        Table::of_fields(&self.kernels, fields)
+        let table = |(machine, all): (&str, Vec<&Held>)| {
+            let fields = vec![
+                field::name("release", "release", |held: &&Held| &held.release),
+                field::by("boots", "boots", move |held: &&Held| Cell::Count(boots(held))),
+                field::by("after boot", "boot_bytes", of(LOADS[0])),
+                field::by("hackbench", "hackbench_bytes", of(LOADS[1])),
+                field::by("files", "files_bytes", of(LOADS[2])),
+                field::by("sockets", "sockets_bytes", of(LOADS[3])),
+                field::by("change", "hackbench_change_share", |held: &&Held| {
+                    let share = self.before(held).and_then(|before| change(before, held));
+                    share.map_or(Cell::Missing, Cell::Change)
+                }),
+                field::by("spread", "hackbench_spread_share", |held: &&Held| {
+                    spread(held).map_or(Cell::Missing, Cell::Share)
+                }),
+            ];
+            Item::table(format!("Memory in slabs, {machine}"), HOW, Table::of_fields(&all, fields))
+        };
+        self.machines().map(table).collect()
     }
 
     /// Returns the kernel before one, of the same machine.
@@ -192,9 +197,6 @@ impl Answer for HistoryAnswer {
     const SCHEMA: &'static str = "slablab.lab.history/1";
 
     fn document(&self) -> Document {
-        let how = "Slab of /proc/meminfo, the median of the boots. Each boot runs the loads in turn, each on what those \
-            before it left: hackbench, 8,000 files of which every second is removed, 200 connections over loopback. Change and spread are of \
-            hackbench: against the release before, and from the least to the greatest boot.";
         let measured: usize = self.machines().map(|(_, all)| all.len()).sum();
         let title =
             format!("Slab memory of {} by release", counted(measured as u64, "stock kernel"));
@@ -203,7 +205,7 @@ impl Answer for HistoryAnswer {
             question: "What do stock kernels hold in slabs, release by release?".to_owned(),
             answers: self.sentences(),
             sections: vec![
-                Section::first("history", "", vec![Item::table("", how, self.table())]),
+                Section::first("history", "", self.tables()),
                 Section::named("versions", "Which versions", vec![Item::table("", "", self.versions())]),
                 Section::page("plot", "By release", self.plots()),
             ],
