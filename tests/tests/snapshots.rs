@@ -154,13 +154,16 @@ fn a_text_without_a_row_is_refused_with_what_can_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("slabinfo");
     for (rows, lines) in [("", "1 line"), ("foo 1 2\nbar x y z\n", "3 lines")] {
-        fs::write(&path, format!("slabinfo - version: 2.1\n{rows}")).unwrap();
+        fs::write(&path, format!("My machine is slow\n{rows}")).unwrap();
         let said = refusal(&["info", path.to_str().unwrap()]);
         let has = if lines == "1 line" { "has" } else { "have" };
-        let begin = format!("{lines} beginning with \"slabinfo - version: 2.1\" {has} no row of a");
+        let begin = format!("{lines} beginning with \"My machine is slow\" {has} no row of a");
         assert!(said.contains(&begin), "{said}");
         assert!(said.contains("slabtop"), "{said}");
     }
+    fs::write(&path, "slabinfo - version: 2.1\n").unwrap();
+    let said = refusal(&["info", path.to_str().unwrap()]);
+    assert!(said.contains("the heading of slabinfo is there and none of its rows"), "{said}");
 }
 
 #[test]

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use crate::host::is_label;
+use crate::host::{is_label, is_noun};
 
 /// Lines above a table that may be its heading.
 const LINES_MAX: usize = 3;
@@ -44,40 +44,88 @@ impl Heading {
     }
 
     /// Returns the nearest lines above two moments, where they differ at all.
-    pub(crate) fn nearest_differs(&self, other: &Self) -> Option<(String, String)> {
+    pub(crate) fn nearest_differs(&self, other: &Self) -> Option<Differing> {
         let (one, other) = (self.lines.front()?.join(" "), other.lines.front()?.join(" "));
-        (one != other).then_some((one, other))
+        (one != other).then_some(Differing { one, other, are_machines: true })
     }
 
     /// Returns the heading of one moment and of another, where they differ in a name.
-    pub(crate) fn differs(&self, other: &Self) -> Option<(String, String)> {
+    pub(crate) fn differs(&self, other: &Self) -> Option<Differing> {
         let lines = self.lines.iter().zip(&other.lines);
         lines.chain([(&self.before, &other.before)]).find_map(|(one, other)| differing(one, other))
     }
 }
 
+/// Two headings of one form that differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Differing {
+    pub(crate) one: String,
+    pub(crate) other: String,
+    /// They name machines, or parts of one, and not just anything
+    pub(crate) are_machines: bool,
+}
+
 /// Returns two headings of one form that differ in a name.
-fn differing(one: &[String], other: &[String]) -> Option<(String, String)> {
+fn differing(one: &[String], other: &[String]) -> Option<Differing> {
     if one.len() != other.len() {
         return None;
     }
-    let pairs: Vec<_> = one.iter().zip(other).filter(|(a, b)| a != b).collect();
-    let is_named = !pairs.is_empty()
-        && pairs.len() <= DIFFERING_MAX
-        && (pairs.iter().any(|(a, b)| are_names(a, b)) || are_kernels(one, &pairs));
+    let at: Vec<usize> = (0..one.len()).filter(|at| one[*at] != other[*at]).collect();
+    let pairs: Vec<(&String, &String)> = at.iter().map(|at| (&one[*at], &other[*at])).collect();
+    if at.is_empty() || at.len() > DIFFERING_MAX {
+        return None;
+    }
+    let are_machines = are_kernels(one, &pairs)
+        || at.iter().any(|at| {
+            let before = at.checked_sub(1).map(|before| one[before].as_str());
+            are_machines(before, &one[*at], &other[*at], one.len() == 1)
+        });
+    let climbs = |(a, b): &(&String, &String)| {
+        a.parse::<u64>().ok().zip(b.parse::<u64>().ok()).is_some_and(|(a, b)| a < b)
+    };
+    // A line that counts moments says what each of them was.
+    let are_words = || !pairs.iter().any(climbs) && pairs.iter().any(|(a, b)| are_names(a, b));
+    if !are_machines && !are_words() {
+        return None;
+    }
     // Of a long line, such as a command, the words that differ say enough.
     const SHOWN_MAX: usize = 4;
-    let shown = |all: &[String], words: Vec<&str>| match all.len() > SHOWN_MAX {
-        true => words.join(" "),
+    let shown = |all: &[String]| match all.len() > SHOWN_MAX {
+        true => at.iter().map(|at| all[*at].as_str()).collect::<Vec<_>>().join(" "),
         false => all.join(" "),
     };
-    is_named.then(|| {
-        let words =
-            |of: fn(&(&String, &String)) -> String| pairs.iter().map(of).collect::<Vec<_>>();
-        let (a, b) = (words(|pair| pair.0.clone()), words(|pair| pair.1.clone()));
-        let refs = |all: &'_ [String]| all.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
-        (shown(one, vec![&refs(&a)]), shown(other, vec![&refs(&b)]))
-    })
+    Some(Differing { one: shown(one), other: shown(other), are_machines })
+}
+
+/// Returns whether two words name machines, or parts of one: two addresses, `node/a` and `node/b`, two paths of cgroups, what
+/// stands behind `server` or `ssh`, and `web1` and `web2` alone in their lines.
+fn are_machines(before: Option<&str>, one: &str, other: &str, is_alone: bool) -> bool {
+    let is_address = |word: &str| {
+        let parts: Vec<_> = word.split('.').collect();
+        parts.len() == 4 && parts.iter().all(|part| part.parse::<u8>().is_ok())
+    };
+    let both = |is: &dyn Fn(&str) -> bool| is(one) && is(other);
+    let is_behind_noun = before.is_some_and(|word| is_noun(word) || word == "ssh");
+    let is_of_noun = |word: &str| word.split_once('=').is_some_and(|(noun, _)| is_noun(noun));
+    let letters = |word: &str| -> String { word.chars().filter(|c| !c.is_ascii_digit()).collect() };
+    let are_numbered = || {
+        let parts = letters(one);
+        let mut names = parts.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+        parts == letters(other) && names.next().is_some_and(|name| name.len() > 1 && is_label(name))
+    };
+    both(&is_address)
+        || both(&|word| word.starts_with("node/"))
+        || both(&|word| word.contains("/cgroup/"))
+        || both(&is_of_noun)
+        || is_behind_noun
+        || is_alone && (are_numbered() || both(&is_release))
+}
+
+/// Returns whether a word is the release of a kernel: `6.5.0-14-generic`.
+fn is_release(word: &str) -> bool {
+    let (numbers, rest) = word.split_once('-').unwrap_or((word, ""));
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    numbers.split('.').count() == 3 && numbers.split('.').all(is_number) && !rest.is_empty()
 }
 
 /// Returns whether a line speaks of kernels, and its words differ in their versions: `With 5.10` and `With 6.1`.
@@ -98,23 +146,12 @@ fn are_kernels(line: &[String], pairs: &[(&String, &String)]) -> bool {
 /// Returns whether two words differ in a part that is a name in both: `web1` and `web2`, `node/a` and `node/b`, two
 /// addresses.
 pub(crate) fn are_names(one: &str, other: &str) -> bool {
-    let is_address = |word: &str| {
-        let parts: Vec<_> = word.split('.').collect();
-        parts.len() == 4 && parts.iter().all(|part| part.parse::<u8>().is_ok())
-    };
-    if is_address(one) && is_address(other) {
-        return one != other;
-    }
     let parts = |word: &str| -> Vec<String> {
         let is_sign = |c: char| !c.is_alphanumeric();
         word.split(is_sign).filter(|part| !part.is_empty()).map(str::to_owned).collect()
     };
     // One letter numbers moments as a digit does.
     let is_name = |part: &str| part.len() > 1 && is_label(part);
-    // kubectl's name of a machine says that it is one.
-    if one.starts_with("node/") && other.starts_with("node/") {
-        return one != other;
-    }
     let (one, other) = (parts(one), parts(other));
     // Numbers beside a name may be those of a time.
     let is_number = |part: &str| part.starts_with(|c: char| c.is_ascii_digit());
@@ -143,22 +180,28 @@ mod tests {
     }
 
     #[test]
-    fn headings_that_differ_in_a_name_may_be_of_two_machines() {
-        for (one, other) in [
-            ("### web1", "### web2"),
-            ("===== web1 =====", "===== web2 ====="),
-            ("Good machine:", "Bad machine:"),
-            ("With 5.10:", "With 6.1:"),
-            ("Node web1:", "Node web2:"),
-            ("[web1]", "[web2]"),
-            ("# ssh 10.0.0.1 cat /proc/slabinfo", "# ssh 10.0.0.2 cat /proc/slabinfo"),
+    fn headings_that_name_machines_are_known_from_other_words() {
+        for (one, other, are_machines) in [
+            ("### web1", "### web2", true),
+            ("===== web-01.example.org =====", "===== web-02.example.org =====", true),
+            ("Server A:", "Server B:", true),
+            ("machine 1", "machine 2", true),
+            ("Node web1:", "Node web2:", true),
+            ("With 5.10:", "With 6.1:", true),
+            ("5.15.0-91-generic:", "6.5.0-14-generic:", true),
+            ("# ssh 10.0.0.1 cat /proc/slabinfo", "# ssh 10.0.0.2 cat /proc/slabinfo", true),
             (
                 "$ cat /sys/fs/cgroup/memory/web.service/memory.kmem.slabinfo",
                 "$ cat /sys/fs/cgroup/memory/db.service/memory.kmem.slabinfo",
+                true,
             ),
-            ("$ kubectl debug node/web1 -it", "$ kubectl debug node/web2 -it"),
+            ("$ kubectl debug node/web1 -it", "$ kubectl debug node/web2 -it", true),
+            ("Good machine:", "Bad machine:", false),
+            ("Cold cache:", "Warm cache:", false),
+            ("worker alpha done", "worker beta done", false),
         ] {
-            assert!(heading(&[one]).differs(&heading(&[other])).is_some(), "{one}");
+            let differing = heading(&[one]).differs(&heading(&[other]));
+            assert_eq!(differing.map(|of| of.are_machines), Some(are_machines), "{one}");
         }
     }
 
@@ -166,6 +209,8 @@ mod tests {
     fn headings_that_tell_the_moment_are_of_one_machine() {
         for (one, other) in [
             ("Before:", "After:"),
+            ("sample 1 worker-alpha", "sample 2 worker-beta"),
+            ("slab.1", "slab.2"),
             ("run 1", "run 2"),
             ("iteration1", "iteration2"),
             ("After the test", "Before the test"),

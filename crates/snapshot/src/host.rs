@@ -35,7 +35,9 @@ pub(crate) fn head<'a>(words: &[&'a str], is_below_rule: bool) -> Option<&'a str
         }
         [word] => {
             let name = word.strip_suffix(':').or_else(|| is_below_rule.then_some(word))?;
-            is_label(name).then_some(name)
+            // A word of letters alone may say how the machine was.
+            let is_name = is_label(name) && !name.chars().all(char::is_alphabetic);
+            is_name.then_some(name)
         }
         _ => None,
     }
@@ -54,7 +56,8 @@ pub(crate) fn is_label(word: &str) -> bool {
         again ago earlier finally previous current initial final next beginning begin middle once twice one \
         two three four five six today yesterday morning evening noon midnight week month year idle busy load \
         loaded fresh boot booted reboot rebooted hours minutes days weeks months seconds sec s h m d an a \
-        the fourth fifth sixth seventh part page output log scan try attempt loop cycle phase stage";
+        the fourth fifth sixth seventh part page output log scan try attempt loop cycle phase stage slab slabinfo slabtop \
+        meminfo allocinfo txt log dump out file data csv";
     const DAYS_AND_MONTHS: [&str; 19] = [
         "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun",
         "jul", "aug", "sep", "oct", "nov", "dec",
@@ -68,6 +71,22 @@ pub(crate) fn is_label(word: &str) -> bool {
         && word.starts_with(|c: char| c.is_ascii_alphabetic())
         && !MOMENTS.split(' ').any(|moment| moment == stem)
         && !DAYS_AND_MONTHS.iter().any(|name| is_date(name))
+}
+
+/// Returns whether a line numbers a moment and says no more: `Run 2`.
+pub(crate) fn is_moment(words: &[&str]) -> bool {
+    let [word, number] = words else { return false };
+    let number = number.trim_end_matches(':');
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let is_word = word.chars().all(|c| c.is_ascii_alphabetic());
+    is_number && is_word && (!is_label(word) || is_noun(word))
+}
+
+/// Returns whether a word is one behind which the name of a machine stands.
+pub(crate) fn is_noun(word: &str) -> bool {
+    const NOUNS: [&str; 10] =
+        ["server", "host", "hostname", "machine", "node", "box", "vm", "ct", "guest", "instance"];
+    NOUNS.iter().any(|noun| word.eq_ignore_ascii_case(noun))
 }
 
 /// Returns whether two names are of one host: a name alone, and the same with its domain.
@@ -162,7 +181,8 @@ fn said<'a>(words: &[&'a str]) -> Option<&'a str> {
     let name = name.trim_matches(['"', ':']).to_ascii_lowercase();
     let host = host.trim_matches(['"', ',', ':']);
     let is_name = matches!(&name[..], "host" | "hostname" | "nodename" | "server" | "machine");
-    (is_name && is_label(host)).then_some(host)
+    let is_named = is_host(host) && host.starts_with(|c: char| c.is_ascii_alphabetic());
+    (is_name && is_named).then_some(host)
 }
 
 /// Takes what `uname -a` prints: `Linux web01 6.1.0-18-amd64 #1 SMP ... GNU/Linux`.

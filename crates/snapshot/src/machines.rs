@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::entry::{Entry, Machine, Moment};
+use crate::heading::Differing;
 use crate::moments::{Above, Growing};
 use crate::paste::{Paste, Table};
 use crate::rows::Kind;
@@ -28,8 +29,10 @@ pub enum Apart {
     Memory(u64, u64),
     /// A cache, and two sizes of its objects
     Objects(String, u64, u64),
-    /// What stands above two tables, which differs in a name
-    Headings(String, String),
+    /// What stands above two tables, which names two machines or parts of one
+    Machines(String, String),
+    /// What stands above two tables, which differs in a word that may name anything
+    Words(String, String),
 }
 
 /// Returns what shows that the moments of a host's table are of several machines or kernels.
@@ -44,11 +47,13 @@ pub fn apart(paste: &Paste, table: &Table) -> Option<Apart> {
             return Some(Apart::Memory(first, other));
         }
     }
-    if let Some((one, other)) = table.headings.clone().filter(|_| table.moments.len() > 1) {
-        return Some(Apart::Headings(one, other));
-    }
     let first = table.moments.iter().find(|moment| !moment.entries.is_empty())?;
-    of_two_kernels(first, table.last())
+    let headings = table.headings.clone().filter(|_| table.moments.len() > 1);
+    let of_headings = |Differing { one, other, are_machines }| match are_machines {
+        true => Apart::Machines(one, other),
+        false => Apart::Words(one, other),
+    };
+    of_two_kernels(first, table.last()).or_else(|| headings.map(of_headings))
 }
 
 /// Returns a cache that shows that two moments are of two kernels, if as many others do.

@@ -4,21 +4,19 @@
 //! A moment ends where a cache is named again, and may end at a heading or a time. What follows there is a moment of its own
 //! if it names again what was named before. Else it is the same moment, since in a sorted list the heading lies anywhere.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use hashbrown::HashTable;
 
 use crate::entry::{Entry, Moment};
-use crate::heading::Heading;
+use crate::heading::{Differing, Heading};
 use crate::paste::{Table, order_by_time};
 use crate::rows::Kind;
 use crate::stamp::{Clock, Stamp};
 
-/// Rows that name caches again are a moment of their own if they are more than one in as many of those before.
-const TWINS_ONE_IN: usize = 4;
-/// Fewer rows may be the same at two moments.
-const COPY_ROWS_MIN: usize = 8;
+/// With fewer rows above it, a row that names a cache again is of another moment.
+const TWIN_ROWS_MIN: usize = 8;
 
 /// Bytes of a page, in which node_exporter's numbers count.
 const PAGE_BYTES: u64 = 4 << 10;
@@ -48,6 +46,8 @@ pub(crate) struct Above {
     pub(crate) boot: u32,
     /// The text has read slabinfo of memory cgroups before it
     pub(crate) is_of_cgroups: bool,
+    /// It is a side of a comparison, with the parts that differ
+    pub(crate) is_side: bool,
     /// How many quote marks stand before its rows
     pub(crate) quotes: usize,
 }
@@ -97,6 +97,11 @@ impl Growing {
         self.at_boundary = true;
     }
 
+    /// Takes a line that is no row, or a blank one: entries of some kinds have such lines among them.
+    pub(crate) fn gap(&mut self, kind: Kind) {
+        self.at_boundary |= matches!(Again::of(kind), Again::Moment);
+    }
+
     /// Takes the heading of a moment.
     pub(crate) fn heading(&mut self, kind: Kind, stamp: Option<Stamp>) {
         self.end_lost(kind);
@@ -131,7 +136,8 @@ impl Growing {
             let place = moment.place(&entry);
             let again = place.map(|at| &moment.entries[at]);
             // Two mounts may have a cache of one name each, in rows one below the other.
-            let is_twin = place.is_some_and(|at| at > 0 && at + 1 == moment.entries.len());
+            let is_twin =
+                place.is_some_and(|at| at + 1 == moment.entries.len() && at >= TWIN_ROWS_MIN);
             match (again, Again::of(kind)) {
                 (Some(_), Again::Moment) if is_twin && !self.at_boundary => false,
                 _ if moment.is_lost => true,
@@ -174,8 +180,7 @@ impl Growing {
             && !last.is_below
             && !before.is_lost
             && first(before) != first(last)
-            && (last.repeats * 2 <= last.entries.len()
-                || last.entries.len() * TWINS_ONE_IN <= before.entries.len());
+            && last.repeats * 2 <= last.entries.len();
         let is_rest = last.is_tentative && last.repeats == 0;
         if !is_rest && !has_twins {
             return;
@@ -183,6 +188,21 @@ impl Growing {
         let rest = self.moments.pop().expect("two at least");
         let before = self.moments.last_mut().expect("two at least");
         rest.entries.into_iter().for_each(|entry| before.take(kind, entry));
+    }
+
+    /// Puts a log of the kernel that has the newest lines first in its order: its clock falls all along.
+    fn order_falling_clock(&mut self) {
+        const MOMENTS_MIN: usize = 3;
+        let clock = |moment: &GrowingMoment| {
+            moment.stamp.filter(|stamp| stamp.clock == Clock::Boot).map(|stamp| stamp.seconds)
+        };
+        let falls = |pair: &[GrowingMoment]| {
+            clock(&pair[0]).zip(clock(&pair[1])).is_some_and(|(before, after)| before > after)
+        };
+        if self.moments.len() >= MOMENTS_MIN && self.moments.windows(2).all(falls) {
+            self.moments.reverse();
+            self.moments.iter_mut().for_each(|moment| moment.above.boot = 0);
+        }
     }
 
     pub(crate) fn finish(mut self, kind: Kind) -> Option<Table> {
@@ -195,8 +215,10 @@ impl Growing {
         let first: Option<Clock> = self.moments.first().and_then(clock);
         let is_timed = first.is_some() && self.moments.iter().all(|moment| clock(moment) == first);
         let headings = differing_headings(&self.moments);
+        self.order_falling_clock();
         let boots = self.moments.chunk_by(|a, b| a.above.boot == b.above.boot).count();
-        if let (2.., Some(boot)) = (boots, self.moments.last().map(|moment| moment.above.boot)) {
+        let last = self.moments.iter().rfind(|moment| !moment.is_lost);
+        if let (2.., Some(boot)) = (boots, last.map(|moment| moment.above.boot)) {
             // What a boot left says nothing of the next.
             self.moments.retain(|moment| moment.above.boot == boot);
         }
@@ -212,9 +234,18 @@ impl Growing {
             // Who answers quotes what was written before.
             self.moments.sort_by_key(|moment| Reverse(moment.above.quotes));
         }
+        let date = |moment: &GrowingMoment| {
+            let stamp = moment.stamp.filter(|stamp| stamp.clock == Clock::Date);
+            stamp.map(|stamp| stamp.seconds)
+        };
+        let has_sides = self.moments.iter().any(|moment| moment.above.is_side);
+        if has_sides && self.moments.iter().all(|moment| date(moment).is_some()) {
+            self.moments.sort_by(|a, b| date(a).partial_cmp(&date(b)).unwrap_or(Ordering::Equal));
+        }
+        // The later side of a comparison is the earlier one of the next; who answers quotes what he wrote.
+        let may_be_copy = has_sides || quotes.iter().any(|marks| *marks != quotes[0]);
         let mut moments: Vec<Moment> = self.moments.into_iter().map(moment).collect();
-        // A table that is there twice is one moment.
-        moments.dedup_by(|a, b| a.entries.len() >= COPY_ROWS_MIN && a == b);
+        moments.dedup_by(|a, b| may_be_copy && a.entries == b.entries);
         let clock = first.filter(|_| is_timed);
         if clock == Some(Clock::Calendar) {
             unwrap(&mut moments);
@@ -227,15 +258,20 @@ impl Growing {
     }
 }
 
-/// Returns two headings that differ in a name, where each moment has one of this form.
-fn differing_headings(moments: &[GrowingMoment]) -> Option<(String, String)> {
+/// Returns what shows by headings that the moments may not be of one machine: two that name machines, or else two words where
+/// each moment has a heading of this form.
+fn differing_headings(moments: &[GrowingMoment]) -> Option<Differing> {
     let (first, rest) = moments.split_first()?;
     let differs = |a: &GrowingMoment, b: &GrowingMoment| {
         let (one, other) = (&a.above.heading, &b.above.heading);
         let of_cgroups = || (b.above.is_of_cgroups).then(|| one.nearest_differs(other)).flatten();
         one.differs(other).or_else(of_cgroups)
     };
-    let (other, shown) = rest.iter().find_map(|moment| Some((moment, differs(first, moment)?)))?;
+    let pairs = || rest.iter().filter_map(|moment| Some((moment, differs(first, moment)?)));
+    if let Some((_, machines)) = pairs().find(|(_, differing)| differing.are_machines) {
+        return Some(machines);
+    }
+    let (other, shown) = pairs().next()?;
     let is_named = |moment: &GrowingMoment| {
         differs(first, moment).is_some() || differs(other, moment).is_some()
     };

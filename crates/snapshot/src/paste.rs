@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::entry::{Machine, Moment};
-use crate::heading::are_names;
+use crate::heading::{Differing, are_names};
 use crate::host;
 use crate::rows::Kind;
 use crate::stamp::Clock;
@@ -57,7 +57,7 @@ pub struct Table {
     pub may_be_cut: bool,
     /// The headings of two moments, where those of all differ in a name: of two machines, or of parts of one
     #[serde(skip)]
-    pub(crate) headings: Option<(String, String)>,
+    pub(crate) headings: Option<Differing>,
     /// Boots before the one that the moments are of; the moments of these are left out
     pub earlier_boots: usize,
     /// What its times count from, where all count from the same
@@ -102,7 +102,8 @@ impl Paste {
             && let Some(other) = rest.first()
             && rest.iter().all(|other| are_names(first, other))
         {
-            let headings = Some((first.clone(), other.clone()));
+            let headings =
+                Some(Differing { one: first.clone(), other: other.clone(), are_machines: false });
             self.tables.iter_mut().for_each(|table| table.headings.clone_from(&headings));
         }
         self

@@ -31,6 +31,8 @@ const WEAK_ROWS_MIN: usize = 3;
 const COLUMNS_COUNTED: usize = 3;
 /// The same of a row whose line is nothing else and stands among rows.
 const COLUMNS_AMONG_ROWS: usize = 2;
+/// A clock of the boot that falls to less than this share has begun anew.
+const CLOCK_SHARE_MAX: f64 = 0.5;
 /// Characters of an unread line that are quoted.
 const QUOTED_CHARS: usize = 60;
 
@@ -53,6 +55,8 @@ pub struct Reader {
     order: Vec<TableId>,
     /// The hosts that lines named
     hosts: Vec<Host>,
+    /// The line above is blank
+    is_below_blank: bool,
     /// The line above is drawn
     is_below_rule: bool,
     /// The column of a spreadsheet that has hosts
@@ -75,6 +79,9 @@ pub struct Reader {
     above: Above,
     /// The time since the last boot that a line told last
     uptime_seconds: f64,
+    /// The clock of the boot in this line, and in the last row of a log of the kernel
+    line_seconds: Option<f64>,
+    row_seconds: f64,
     /// The node and zone of /proc/zoneinfo whose lines follow, and the first one of the list
     zones: Option<(String, String)>,
     /// Addresses of objects that kmemleak listed: a later scan lists them again
@@ -104,7 +111,10 @@ impl Reader {
     fn of_sides(&mut self, line: &str) {
         match self.sides.of(line) {
             Side::Whole => self.part(line),
-            Side::Begins => self.tables.values_mut().for_each(Growing::boundary),
+            Side::Begins => {
+                self.above.is_side = true;
+                self.tables.values_mut().for_each(Growing::boundary);
+            }
             Side::Before(line) => self.part(line),
             Side::Kept => {}
             Side::Ended => {
@@ -123,9 +133,11 @@ impl Reader {
         self.close();
         self.end_cut();
         self.tables.values_mut().for_each(Growing::boundary);
+        self.above.is_side = true;
         later.iter().for_each(|line| self.part(line));
         self.close();
         self.end_cut();
+        self.above.is_side = false;
         // A comparison shows parts of its texts.
         self.tables.values_mut().for_each(Growing::omit);
         self.tables.values_mut().for_each(Growing::boundary);
@@ -139,13 +151,19 @@ impl Reader {
             if self.cut.as_ref().is_some_and(|cut| matches!(cut.alone, Alone::Row(_))) {
                 self.end_cut();
             }
+            self.is_below_blank = true;
             return;
         }
         self.paste.text_lines += 1;
+        if std::mem::take(&mut self.is_below_blank) && self.cut.is_none() {
+            self.gap();
+        }
         let words: Vec<&str> = clean.split(' ').collect();
         let watch = host::watch(&words).map(|(_, time)| time.join(" "));
         let stamp = stamp::of_line(watch.as_deref().unwrap_or(&clean));
         self.find_host(&words);
+        let boot = stamp.filter(|stamp| stamp.clock == Clock::Boot).map(|stamp| stamp.seconds);
+        self.line_seconds = boot.or_else(|| stamp::boot_seconds_within(&words));
         self.find_boot(&words, stamp);
         self.stamp = stamp.or(self.stamp);
         if self.goes_on(&words) {
@@ -153,6 +171,13 @@ impl Reader {
         }
         // The head of an interval of bcc's tools, whose numbers are of no row.
         if words.iter().take(2).any(|word| *word == "loadavg:") {
+            self.tables.values_mut().for_each(Growing::boundary);
+            return;
+        }
+        // Alone in its line it is no row that was cut.
+        if stamp.is_some_and(|stamp| stamp.clock == Clock::Words) || host::is_moment(&words) {
+            self.end_cut();
+            self.above.heading.line(&words);
             self.tables.values_mut().for_each(Growing::boundary);
             return;
         }
@@ -206,20 +231,17 @@ impl Reader {
 
     /// Takes a line that shows that the machine has booted since: its clock begins anew, or says so.
     fn find_boot(&mut self, words: &[&str], stamp: Option<Stamp>) {
-        /// A clock of the boot that falls to less than this share has begun anew.
-        const SHARE_MAX: f64 = 0.5;
-        let is_command = match words {
-            ["reboot"] | [.., "sudo" | "systemctl", "reboot"] => true,
-            [.., prompt, "reboot"] => prompt.ends_with(['#', '$']),
-            _ => false,
-        };
-        // A logger writes a date before the clock of the boot.
-        let behind = || stamp::boot_seconds_within(words);
-        let boot = stamp.filter(|stamp| stamp.clock == Clock::Boot).map(|stamp| stamp.seconds);
-        let boot = boot.or_else(behind);
-        let begins = boot.is_some_and(|seconds| seconds < self.uptime_seconds * SHARE_MAX);
-        self.uptime_seconds = boot.unwrap_or(self.uptime_seconds);
-        self.above.boot += u32::from(is_command || begins);
+        let is_command = words[0].contains('@') && words.last() == Some(&"reboot");
+        // A log that is printed again begins at 0, too, but has no dates.
+        let is_dated = stamp.is_some_and(|stamp| stamp.clock != Clock::Boot);
+        let is_banner = is_dated
+            && words.windows(2).any(|two| two == ["Linux", "version"])
+            && self.line_seconds.is_some_and(|seconds| seconds < 1.0);
+        let is_uptime = words.contains(&"up") && stamp.is_some_and(|of| of.clock == Clock::Boot);
+        let uptime = stamp.filter(|_| is_uptime).map(|stamp| stamp.seconds);
+        let begins = uptime.is_some_and(|seconds| seconds < self.uptime_seconds * CLOCK_SHARE_MAX);
+        self.uptime_seconds = uptime.unwrap_or(self.uptime_seconds);
+        self.above.boot += u32::from(is_command || is_banner || begins);
     }
 
     /// Takes the host that a line names, for itself and for those below it.
@@ -525,6 +547,9 @@ impl Reader {
         self.above.is_of_cgroups |= words.iter().any(|word| word.contains("memory.kmem.slabinfo"));
         self.above.heading.line(words);
         let begun = self.begun(words);
+        if begun.is_empty() {
+            self.gap();
+        }
         let mut is_of_table = false;
         if !begun.is_empty() || self.edge == Edge::Known {
             let is_sure = |(kind, columns): &(Kind, usize)| {
@@ -555,6 +580,11 @@ impl Reader {
         if *lines > STRANGE_LINES_MAX {
             self.below = None;
         }
+    }
+
+    /// Tells all tables of a line that is no row of them.
+    fn gap(&mut self) {
+        self.tables.iter_mut().for_each(|((kind, _), table)| table.gap(*kind));
     }
 
     /// Counts a line that is longer than any row.
@@ -590,6 +620,13 @@ impl Reader {
             && *below == kind
         {
             *lines = 0;
+        }
+        // The clock of a log of the kernel falls where the machine booted.
+        if kind == Kind::Oom
+            && let Some(seconds) = self.line_seconds
+        {
+            self.above.boot += u32::from(seconds < self.row_seconds * CLOCK_SHARE_MAX);
+            self.row_seconds = seconds;
         }
         let (stamp, above) = (self.stamp, std::mem::take(&mut self.above));
         self.table(kind).add(kind, entry, stamp, &above);

@@ -45,6 +45,11 @@ impl Sides {
     /// Takes a line.
     pub(crate) fn of<'a>(&mut self, line: &'a str) -> Side<'a> {
         let line = line.trim_end();
+        let line = match self.form {
+            Form::One | Form::Beside if unquoted(line).starts_with("@@ -") => unquoted(line),
+            Form::Unified => unquoted(line),
+            _ => line,
+        };
         match self.form {
             Form::One | Form::Beside => self.begins(line),
             _ if line.is_empty() => Side::Kept,
@@ -82,7 +87,9 @@ impl Sides {
     fn unified<'a>(&mut self, line: &'a str) -> Side<'a> {
         let rest = || &line[1..];
         match line.as_bytes()[0] {
-            _ if line.starts_with("+++ ") || line.starts_with("--- ") => Side::Kept,
+            // Another file, or another comparison.
+            _ if line.starts_with("--- ") || line.starts_with("diff ") => Side::Ended,
+            _ if line.starts_with("+++ ") => Side::Kept,
             b'+' => self.keep(rest()),
             b'-' => Side::Before(rest()),
             b' ' => {
@@ -90,7 +97,6 @@ impl Sides {
                 Side::Before(rest())
             }
             b'@' | b'\\' => Side::Kept,
-            _ if line.starts_with("diff ") || line.starts_with("index ") => Side::Kept,
             _ => Side::Ended,
         }
     }
@@ -109,6 +115,15 @@ impl Sides {
         self.later.push(line.to_owned());
         Side::Kept
     }
+}
+
+/// Returns a line without the marks of a mail that quotes it; a row of a comparison may begin with a blank.
+fn unquoted(line: &str) -> &str {
+    let mut line = line;
+    while let Some(rest) = line.strip_prefix('>') {
+        line = rest.strip_prefix(' ').unwrap_or(rest);
+    }
+    line
 }
 
 /// Returns whether a line is the place of a difference as `diff` writes it: `12,14c12`.

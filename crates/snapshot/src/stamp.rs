@@ -51,6 +51,13 @@ pub(crate) fn of_line(line: &str) -> Option<Stamp> {
         }
         _ => words,
     };
+    // `dmesg -T` writes it in brackets.
+    let is_bracketed =
+        words.first().is_some_and(|word| word.strip_prefix('[').is_some_and(is_weekday));
+    let words: Vec<&str> = match is_bracketed {
+        true => words.iter().map(|word| word.trim_matches(['[', ']'])).collect(),
+        false => words,
+    };
     let first = *words.first()?;
     if let Some(seconds) = boot_seconds(&words) {
         return Some(Stamp { clock: Clock::Boot, seconds });

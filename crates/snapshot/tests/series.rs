@@ -219,7 +219,7 @@ fn moments_are_in_the_order_of_their_dates_and_a_boot_has_none() {
     let booted = |seconds: u32, objects| format!("[ {seconds}.000000] x\n{}", slabinfo(objects));
     let text = booted(4000, 3200) + &booted(10, 6400);
     let table = &read(&text).tables[0];
-    assert_eq!((table.moments.len(), table.earlier_boots), (1, 1), "it has booted between them");
+    assert_eq!(table.moments[1].time_seconds, None, "it has booted between them");
     assert_eq!(table.last().entries[0].objects, Some(6400));
     let night = ["22:00:00", "23:00:00", "00:00:00"];
     let text: String = night.iter().map(|time| format!("{time}\n{}", slabinfo(3200))).collect();
@@ -513,10 +513,13 @@ fn growth_does_not_go_on_over_a_boot() {
 #[test]
 fn a_list_that_names_a_cache_twice_is_one_moment() {
     let list = |names: &[&str]| -> String { names.iter().map(|name| row(name, 3200)).collect() };
-    let twins = list(&["a-1", "p9-1", "p9-1", "p9-1", "b-1", "c-1"]);
+    let names = ["a-1", "b-1", "c-1", "d-1", "e-1", "f-1", "g-1", "h-1", "p9-1"];
+    let twins = list(&names) + &list(&["p9-1", "p9-1", "i-1"]);
     let table = read(&twins).tables.remove(0);
-    assert_eq!((table.moments.len(), table.last().entries.len()), (1, 4));
-    assert_eq!(table.last().entries[1].objects, Some(9600));
+    assert_eq!((table.moments.len(), table.last().entries.len()), (1, 10));
+    assert_eq!(table.last().entries[8].objects, Some(9600));
+    let grown = list(&names) + &list(&["a-1"]).repeat(5);
+    assert_eq!(read(&grown).tables[0].moments.len(), 6);
     let apart = list(&["a-1", "b-1", "c-1", "d-1", "b-1", "e-1", "f-1", "g-1"]);
     assert_eq!(read(&apart).tables[0].moments.len(), 1);
     let moments = list(&["a-1", "b-1", "a-1", "b-1", "a-1", "b-1"]);
@@ -535,4 +538,12 @@ fn nodes_of_a_machine_are_added_up_and_are_no_moments() {
     assert_eq!(paste.machine[0].machine.unreclaimable_bytes, Some(400 * 4096));
     let twice = node(0, 100) + &node(1, 300) + &node(0, 200) + &node(1, 300);
     assert_eq!(read(&twice).tables[0].moments.len(), 2);
+}
+
+#[test]
+fn a_boot_after_which_no_row_can_be_read_leaves_the_moments_before_it() {
+    let up = |what: &str| format!("10:00:01 up {what}, 1 user, load average: 0.1\n");
+    let damaged = "slabinfo - version: 2.1\nbio-2 6400 64\nfilp 6\nslabinfo - version: 2.1\n";
+    let text = up("12 days") + &slabinfo(3200) + &up("10 min") + damaged;
+    assert_eq!(read(&text).tables[0].last().entries[0].objects, Some(3200));
 }

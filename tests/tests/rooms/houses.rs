@@ -46,7 +46,17 @@ const HUNT: House = House {
 const HOST: House = House {
     name: "host",
     levels: &[
-        &["raw", "key", "printable", "signals", "terminal", "whole_file", "workplace", "program"],
+        &[
+            "raw",
+            "kernel_files",
+            "key",
+            "printable",
+            "signals",
+            "terminal",
+            "whole_file",
+            "workplace",
+            "program",
+        ],
         &["address_space", "memory_limit", "shell"],
         &["child", "temporary_folder", "cache"],
         &["embedded"],

@@ -39,7 +39,10 @@ impl<'a> Growing<'a> {
             None => format!(" over {} moments", self.moments),
         };
         if let Some(grows) = self.grows(&over) {
-            return Some(grows);
+            let larger = self.larger_than_what_grows();
+            return Some(
+                larger.map_or_else(|| grows.clone(), |larger| format!("{grows} {larger}")),
+            );
         }
         let rose: Vec<_> = self.growth.iter().filter(|g| g.pace == Pace::Rose).collect();
         if let [first, ..] = &rose[..] {
@@ -107,6 +110,23 @@ impl<'a> Growing<'a> {
         })
     }
 
+    /// Names what rose by far more than all that grows, where lists that were cut name it too seldom for a verdict.
+    fn larger_than_what_grows(&self) -> Option<String> {
+        const TIMES: i128 = 10;
+        let of = |pace: Pace| self.growth.iter().filter(move |growth| growth.pace == pace);
+        let most = of(Pace::Grows).map(Growth::change_bytes).max()?;
+        let rose = of(Pace::Rose).max_by_key(|growth| growth.change_bytes())?;
+        (rose.change_bytes() > most.saturating_mul(TIMES)).then(|| {
+            let more = u64::try_from(rose.change_bytes()).unwrap_or(u64::MAX);
+            format!(
+                "{} takes {} more than when it was first listed, far more than these; its {} moments are too few for a verdict.",
+                rose.name,
+                bytes(more),
+                rose.moments
+            )
+        })
+    }
+
     /// Returns whether the kernel gives back what grows.
     fn reclaim(&self, growth: &Growth) -> Reclaim {
         let is_it = |family: &&Family| family.name == growth.name && family.place == growth.place;
@@ -171,7 +191,14 @@ pub(super) fn apart(apart: &Apart, is_told: bool) -> String {
             bytes(*one),
             bytes(*other)
         ),
-        Apart::Headings(one, other) => {
+        Apart::Words(one, other) => {
+            let [one, other] = [one, other].map(|heading| printable(heading));
+            format!(
+                "The tables stand under different headings (\"{one}\" and \"{other}\"): of several machines, what follows would \
+                 mean nothing."
+            )
+        }
+        Apart::Machines(one, other) => {
             let [one, other] = [one, other].map(|heading| printable(heading));
             format!(
                 "The tables stand under different headings (\"{one}\" and \"{other}\"), as those of several machines or parts do: \

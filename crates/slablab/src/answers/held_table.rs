@@ -67,8 +67,9 @@ impl HeldTable {
         machine: Option<Machine>,
     ) -> Self {
         // Who gives the time between the moments says that they are of one machine.
-        let apart =
-            apart.filter(|apart| !matches!(apart, Apart::Headings(..)) || every_seconds.is_none());
+        let apart = apart.filter(|apart| {
+            !matches!(apart, Apart::Machines(..) | Apart::Words(..)) || every_seconds.is_none()
+        });
         let time = |at: Option<&Moment>| at?.time_seconds;
         let moments = table.moments.len();
         let told = time(table.moments.first()).zip(time(table.moments.last()));
@@ -80,8 +81,8 @@ impl HeldTable {
             Some(Apart::Memory(..)) if moments >= MOMENTS_TELLING => {
                 growth(&table.moments, every_seconds)
             }
-            Some(_) => Vec::new(),
-            None => growth(&table.moments, every_seconds),
+            Some(Apart::Machines(..) | Apart::Objects(..) | Apart::Memory(..)) => Vec::new(),
+            Some(Apart::Words(..)) | None => growth(&table.moments, every_seconds),
         };
         let (held, partial_moments) = match table.kind {
             Kind::SlubFailed => (last_of_each(table.moments), 0),

@@ -10,7 +10,8 @@ use slablab_lab::{CommandVariant, Engine, Request, Scale, find};
 
 use super::kernel::options::InstallArgs;
 use super::lab::request::seed_of_the_clock;
-use super::lab::run::{Job, ResultArgs, measure};
+use super::lab::result::ResultArgs;
+use super::lab::run::{Job, measure};
 use crate::cli::OutputArgs;
 
 #[derive(clap::Args, Debug)]

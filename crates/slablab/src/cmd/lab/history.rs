@@ -12,7 +12,7 @@ use slablab_vm::Arch;
 use super::bars::Bars;
 use super::bisect::releases;
 use super::request::{RequestArgs, install};
-use super::run::ResultArgs;
+use super::result::ResultArgs;
 use crate::answers::history::HistoryAnswer;
 use crate::cli::OutputArgs;
 use crate::cmd::kernel::options::InstallArgs;

@@ -8,6 +8,7 @@ mod list;
 mod merge;
 mod plan;
 pub(crate) mod request;
+pub(crate) mod result;
 pub(crate) mod run;
 mod sbatch;
 mod shard;

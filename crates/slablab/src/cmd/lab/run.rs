@@ -14,9 +14,10 @@ use slablab_stats::Question;
 use super::bars::Bars;
 use super::history;
 use super::request::{RequestArgs, install};
+use super::result::ResultArgs;
 use super::shard;
 use crate::answers::comparison::CompareAnswer;
-use crate::cli::{AnswerArgs, OutputArgs, ShownArgs};
+use crate::cli::OutputArgs;
 use crate::cmd::kernel::options::InstallArgs;
 use crate::cmd::outputs::{check_folder, check_replaced};
 use crate::output::give;
@@ -47,26 +48,6 @@ pub(crate) struct Args {
     install: InstallArgs,
     #[command(flatten)]
     result: ResultArgs,
-}
-
-/// Where rows and a page go, and how much of the answer is shown.
-#[derive(clap::Args, Debug, Default)]
-#[command(next_help_heading = "Output")]
-pub(crate) struct ResultArgs {
-    /// The result folder [default: slablab-results/NAME-ENGINE]
-    #[arg(short, long, value_name = "FOLDER")]
-    pub(super) output: Option<PathBuf>,
-    /// Also write a page that opens in a browser
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
-    #[command(flatten)]
-    shown: ShownArgs,
-}
-
-impl ResultArgs {
-    pub(super) fn answer(&self) -> AnswerArgs {
-        AnswerArgs { report: self.report.clone(), ..self.shown.answer() }
-    }
 }
 
 /// What to measure, and where its rows go.
