@@ -1,6 +1,8 @@
 //! The event: what a row of a trace is, alone ([`Event`]) and by the column ([`Batch`]), and what a
 //! source gives before pointers have become slots ([`RawEvent`]).
 
+use crate::page_event::RawPage;
+
 /// Stands for "none" in the columns `object`, `site`, `cache` and `stack`.
 pub const NONE: u32 = u32::MAX;
 
@@ -197,6 +199,9 @@ pub struct RawEvent {
     pub node: i32,
     /// The call stack: number in [`Names`](crate::Names), or [`NONE`].
     pub stack: u32,
+    /// Of an event of the page allocator what it says of its pages: `ptr` is their number then, or [`NO_PAGE`](crate::NO_PAGE), and `kind`,
+    /// site, cache and sizes say nothing.
+    pub page: Option<RawPage>,
 }
 
 /// The kernel's `ZERO_SIZE_PTR`, what kmalloc(0) returns.
@@ -223,7 +228,7 @@ impl Event {
     pub(crate) fn to_raw(self, ptr: u64) -> RawEvent {
         let Event { time_ns, pid, kind, site, cache, bytes_req, bytes_alloc, gfp, stack, .. } =
             self;
-        let (cpu, node) = (u32::from(self.cpu), i32::from(self.node));
+        let (cpu, node, page) = (u32::from(self.cpu), i32::from(self.node), None);
         RawEvent {
             time_ns,
             cpu,
@@ -237,6 +242,7 @@ impl Event {
             gfp,
             node,
             stack,
+            page,
         }
     }
 }
@@ -259,6 +265,7 @@ impl RawEvent {
         gfp: 0,
         node: -1,
         stack: NONE,
+        page: None,
     };
 
     /// Returns whether it gave or took memory: not an allocation that failed or of no bytes, nor a free of what these give.
@@ -272,6 +279,9 @@ impl RawEvent {
     pub(crate) fn beyond_linux(&self, cpus: u32) -> Option<&'static str> {
         if self.cpu >= cpus {
             return Some("CPU number beyond the machine");
+        }
+        if let Some(page) = &self.page {
+            return page.beyond_linux();
         }
         if self.bytes_req > BYTES_MAX || self.bytes_alloc > BYTES_MAX {
             return Some("size of more than 1 TiB");

@@ -25,6 +25,9 @@ mod kmalloc;
 mod lacking;
 mod live;
 mod meta;
+mod page_event;
+mod page_meta;
+mod page_row;
 mod portion;
 mod probe;
 mod progress;
@@ -56,6 +59,9 @@ pub use live::{LIVE_HISTORY, Live, LiveFrame, LiveOptions, LiveRow};
 pub use meta::{
     META_KEY, Meta, Quality, RecordedCache, SCHEMA_VERSION, Site, Skipped, SlabSnapshot, SlubCache,
 };
+pub use page_event::{NO_BYTE, NO_PAGE, PageKind, RawPage};
+pub use page_meta::PageMeta;
+pub use page_row::PageEvent;
 pub use portion::{Portion, Recorded};
 pub use probe::{Fact, State, probe};
 pub use progress::Progress;
@@ -70,7 +76,9 @@ pub use slablab_linux::SlabInfo;
 pub use source::tracefs_raw::fuzz_pages;
 pub use source::{Facts, Format, Names, Source, is_text_of_no_recording, open_raw, read_raw};
 pub use stacks::{Extent, Frame, Stacks};
-pub use store::{Addresses, Batches, Checked, ROW_GROUP_ROWS, TraceReader, TraceWriter};
+pub use store::{
+    Addresses, Batches, Checked, PageBatches, ROW_GROUP_ROWS, TraceReader, TraceWriter,
+};
 pub use symbols::{Symbol, Symbols};
 pub use tables::{Described, write_tables};
 pub use vmlinux::{Place, Vmlinux};

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_linux::CPUS_MAX;
 
+use crate::page_meta::PageMeta;
 use crate::portion::Recorded;
 use crate::samples::{Samples, is_zero};
 use crate::stacks::Stacks;
@@ -16,8 +17,10 @@ use crate::stacks::Stacks;
 pub const META_KEY: &str = "slablab.trace";
 
 /// The version of [`Meta`] and of the columns. Version 2 has estimated frees
-/// ([`Kind::EstimatedFree`](crate::Kind::EstimatedFree)); a trace without any is of version 1.
-pub const SCHEMA_VERSION: u32 = 2;
+/// ([`Kind::EstimatedFree`](crate::Kind::EstimatedFree)); a trace without any is of version 1. Version 3 has page rows.
+pub const SCHEMA_VERSION: u32 = 3;
+/// The version of a trace that has estimated frees and no page rows.
+pub(crate) const SCHEMA_VERSION_ESTIMATED: u32 = 2;
 
 /// Far more names of caches than a kernel has, few enough that each may be looked for among all.
 const CACHE_NAMES_MAX: usize = 32 << 10;
@@ -117,6 +120,9 @@ pub struct Meta {
     /// What the recorded kernel said of its caches meanwhile.
     #[serde(skip_serializing_if = "Samples::is_empty")]
     pub samples: Samples,
+    /// Of a trace with page rows, which [`Meta::events`] does not count: what they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<PageMeta>,
     /// How far the rows can be trusted.
     pub quality: Quality,
 }
@@ -228,6 +234,11 @@ fn by_name(caches: &[SlubCache]) -> FxHashMap<&str, &SlubCache> {
 }
 
 impl Meta {
+    /// Returns how many rows there are of slab events and of pages; `None` of more than can be.
+    pub(crate) fn rows(&self) -> Option<u64> {
+        self.events.checked_add(self.pages.as_ref().map_or(0, |pages| pages.events))
+    }
+
     /// Returns the version that a reader has to understand.
     pub(crate) fn reader_version_needed(&self) -> u32 {
         if self.reader_version_min == 0 { self.schema_version } else { self.reader_version_min }

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use crate::{Error, Kind, RawEvent};
+use crate::{Error, Kind, RawEvent, RawPage};
 
 /// zstd's fastest level: what is written here is read once and gone.
 const ZSTD_LEVEL: i32 = 1;
@@ -49,6 +49,9 @@ impl Spool {
         }
         columns!(time_ns cpu pid ptr site cache bytes_req bytes_alloc gfp node stack);
         self.columns.extend(events.iter().map(|event| event.kind as u8));
+        // Of no event of pages the kind is one that there is not.
+        let pages = events.iter().map(|event| event.page.map_or([u8::MAX; 6], RawPage::to_bytes));
+        self.columns.extend(pages.flatten());
         let written = zstd::bulk::compress(&self.columns, ZSTD_LEVEL)
             .and_then(|block| self.file.write_all(&block).map(|()| block.len()));
         let bytes = written.map_err(|e| Error::io(path, "cannot write a temporary file for", e))?;
@@ -87,8 +90,12 @@ impl Spool {
             time_ns: u64, cpu: u32, pid: u32, ptr: u64, site: u32, cache: u32, bytes_req: u64,
             bytes_alloc: u64, gfp: u32, node: i32, stack: u32,
         );
-        for (event, &kind) in to.iter_mut().zip(rest) {
+        let (kinds, pages) = rest.split_at(events);
+        for (event, &kind) in to.iter_mut().zip(kinds) {
             event.kind = Kind::ALL[usize::from(kind)];
+        }
+        for (event, page) in to.iter_mut().zip(pages.as_chunks().0) {
+            event.page = RawPage::from_bytes(*page);
         }
         Ok(())
     }
@@ -97,7 +104,7 @@ impl Spool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::NONE;
+    use crate::{NONE, PageKind};
 
     #[test]
     fn blocks_are_read_as_they_were_written() {
@@ -115,6 +122,7 @@ mod tests {
             gfp: 0xcc0,
             node: -(number as i32),
             stack: number as u32 + 2,
+            page: (number % 3 == 0).then(|| RawPage::new(PageKind::ALL[number as usize % 7])),
         };
         let events: Vec<RawEvent> = (0..1000).map(event).collect();
         let path = Path::new("test");

@@ -102,7 +102,7 @@ pub enum Extent {
 }
 
 /// The stacks of a trace that is being made.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct StackList {
     frames: Vec<Frame>,
     known: FxHashMap<Frame, u32>,

@@ -1,7 +1,7 @@
 //! A trace written anew: with other rows below, without addresses, or in the newest format.
 
 use crate::error::At;
-use crate::{Error, Event, Extent, Meta, NONE, Progress, TraceReader, TraceWriter};
+use crate::{Error, Event, Extent, Meta, NONE, PageEvent, Progress, TraceReader, TraceWriter};
 
 /// Writes a trace anew.
 ///
@@ -32,11 +32,18 @@ pub fn copy(
     };
     let renamed: Vec<u32> = (0..stacks.len() as u32).map(stack).collect();
     let stack = |stack: u32| renamed.get(stack as usize).copied().unwrap_or(NONE);
-    let (mut done, total) = (0, meta.events);
+    let (mut done, total) = (0, meta.rows().unwrap_or(meta.events));
     for batch in trace.batches() {
         let batch = batch?;
         let renamed = |event: Event| Event { stack: stack(event.stack), ..event };
         batch.events().try_for_each(|event| writer.push(&renamed(event)))?;
+        done += batch.len() as u64;
+        progress(Progress { phase: "copying", done, total, unit: "events" });
+    }
+    for batch in trace.page_batches() {
+        let batch = batch?;
+        let renamed = |row: &PageEvent| PageEvent { stack: stack(row.stack), ..*row };
+        batch.iter().try_for_each(|row| writer.push_page(&renamed(row)))?;
         done += batch.len() as u64;
         progress(Progress { phase: "copying", done, total, unit: "events" });
     }

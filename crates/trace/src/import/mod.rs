@@ -24,6 +24,7 @@ mod objects;
 mod occupied;
 mod options;
 mod pace;
+mod pages;
 mod population;
 mod sites;
 mod unfreed;
@@ -40,6 +41,7 @@ pub use self::kmalloc::kmalloc_cache;
 use self::merged::SiteCaches;
 use self::objects::{Live, Objects};
 pub use self::options::ImportOptions;
+use self::pages::Pages;
 use self::population::{Ended, Population};
 pub(crate) use self::unfreed::Unfreed;
 use self::unnamed::Unnamed;
@@ -249,6 +251,7 @@ pub(crate) struct Importer {
     /// What errors name.
     path: PathBuf,
     objects: Objects,
+    pages: Pages,
     /// The kernel's symbols, where others are wanted than the source has.
     symbols: Option<Symbols>,
     /// What the recorded kernel said of its objects, where it was asked.
@@ -278,6 +281,7 @@ impl Importer {
             writer,
             path: path.into(),
             objects: Objects::default(),
+            pages: Pages::default(),
             symbols: None,
             population: None,
             copies: None,
@@ -327,7 +331,9 @@ impl Importer {
             self.check_machine(source)?;
             let cpus = Some(source.facts().meta.cpus).filter(|cpus| *cpus > 0).unwrap_or(CPUS_MAX);
             for event in events.drain(..) {
-                self.population.iter_mut().for_each(|population| population.count(event.kind));
+                if event.page.is_none() {
+                    self.population.iter_mut().for_each(|population| population.count(event.kind));
+                }
                 if let Some(reason) = event.beyond_linux(cpus) {
                     let row = self.rows;
                     self.quality.skip(reason, || format!("event {row}"));
@@ -367,6 +373,7 @@ impl Importer {
             copies.finish(self.writer.sites_mut());
         }
         self.site_caches.name_merged(&meta, &mut self.writer);
+        meta.pages = Some(self.pages.meta);
         self.quality.lost.append(&mut meta.quality.lost);
         self.quality.gaps_uncounted = meta.quality.gaps_uncounted;
         self.quality.disordered += meta.quality.disordered;
@@ -443,12 +450,25 @@ impl Importer {
 
     fn event(&mut self, raw: &RawEvent) -> Result<(), Error> {
         self.rows += 1;
+        self.note_order(raw);
+        if let Some(page) = raw.page {
+            let stack = self.stacks.get(raw.stack as usize).copied().unwrap_or(NONE);
+            return self.pages.event(raw, page, stack, &mut self.writer);
+        }
+        self.slab_event(raw)
+    }
+
+    /// Counts an event that comes earlier than one before it on its CPU.
+    fn note_order(&mut self, raw: &RawEvent) {
         let cpu = raw.cpu as usize;
         if cpu >= self.cpu_times_ns.len() {
             self.cpu_times_ns.resize(cpu + 1, 0);
         }
         let before_ns = std::mem::replace(&mut self.cpu_times_ns[cpu], raw.time_ns);
         self.quality.disordered += u64::from(raw.time_ns < before_ns);
+    }
+
+    fn slab_event(&mut self, raw: &RawEvent) -> Result<(), Error> {
         self.end_unseen(raw.time_ns, raw.cpu as u16)?;
         self.time_ns = self.time_ns.max(raw.time_ns);
         let mut event = Event {

@@ -104,6 +104,9 @@ impl Unfreed {
     /// Looks at an event, in the order of the recording; the recorder's own are marked
     /// ([`RECORDER_PID`](RawEvent::RECORDER_PID)).
     pub(crate) fn note(&mut self, event: &RawEvent) {
+        if event.page.is_some() {
+            return;
+        }
         self.note_object(event);
         if event.has_object() {
             self.note_slab(event);

@@ -31,6 +31,10 @@ impl<S: Source> WithoutOwn<S> {
 
 /// Returns whether an event is of an object of somebody else's.
 fn keeps(own: &mut FxHashSet<u64>, event: &RawEvent) -> bool {
+    // Pages of the recorder are pages that the machine lacks, and stay.
+    if event.page.is_some() {
+        return true;
+    }
     let is_own = event.pid == RawEvent::RECORDER_PID;
     if is_own && event.kind.is_alloc() {
         if event.has_object() {

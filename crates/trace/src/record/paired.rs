@@ -32,7 +32,7 @@ impl<S: Source> Source for Paired<S> {
         let mut at = 0;
         to.retain(|event| {
             at += 1;
-            if at <= before {
+            if at <= before || event.page.is_some() {
                 return true;
             }
             if !event.kind.is_alloc() {
@@ -87,6 +87,7 @@ mod tests {
             gfp: 0,
             node: 0,
             stack: 0,
+            page: None,
         };
         let events = vec![
             event(Kind::Kfree, 8),

@@ -69,9 +69,11 @@ fn text(head: &str) -> Option<Format> {
     if head.contains(": PERF_RECORD_") {
         return Some(Format::PerfScript);
     }
-    let event = head.lines().find(|line| line.contains("call_site=") || line.contains(": k"))?;
-    let names = ["kmalloc", "kfree", "kmem_cache_alloc", "kmem_cache_free"];
-    // Those of the page allocator (kmem:mm_page_alloc) make no trace, and the error says so.
+    let is_event = |line: &&str| {
+        ["call_site=", ": k", ": mm_page_"].into_iter().any(|part| line.contains(part))
+    };
+    let event = head.lines().find(is_event)?;
+    let names = ["kmalloc", "kfree", "kmem_cache_alloc", "kmem_cache_free", "mm_page_"];
     if event.contains("kmem:") {
         Some(Format::PerfScript)
     } else {

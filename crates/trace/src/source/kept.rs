@@ -2,14 +2,18 @@
 //!
 //! # How it works
 //! Whoever chooses is asked at each allocation; frees follow their objects, wherever they happen. A free
-//! of an object whose allocation is not in the trace is asked about itself. The rows are imported again, so that
+//! of an object whose allocation is not in the trace is asked about itself. Page rows are asked about as slab events without
+//! call site, cache and size, and are mixed in by their time. The rows are imported again, so that
 //! slots, sites, caches and [`Quality`] are those of what is kept.
 
+use super::page_addresses::PageAddresses;
 use super::parquet::RowAddresses;
 use super::recording::{Facts, Source};
 use crate::meta::Quality;
-use crate::store::Batches;
-use crate::{Error, Event, Meta, NONE, RawEvent, Recorded, Samples, TraceReader};
+use crate::store::{Batches, PageBatches};
+use crate::{
+    Error, Event, Kind, Meta, NONE, PageEvent, PageKind, RawEvent, Recorded, Samples, TraceReader,
+};
 
 /// Chosen rows of a trace as events.
 pub(crate) struct Kept<'a> {
@@ -23,7 +27,32 @@ pub(crate) struct Kept<'a> {
     stacks: Vec<u32>,
     meta: Meta,
     addresses: RowAddresses,
+    pages: KeptPages,
     facts: Facts,
+}
+
+/// The page rows of a trace.
+struct KeptPages {
+    batches: PageBatches,
+    /// What was read and not given yet, and the next of it
+    rows: Vec<PageEvent>,
+    next: usize,
+    /// Whether the block in a slot is kept
+    blocks: Vec<bool>,
+    addresses: PageAddresses,
+}
+
+impl KeptPages {
+    /// Returns the next row, when that is of this time or before.
+    fn until(&mut self, time_ns: u64) -> Result<Option<PageEvent>, Error> {
+        while self.next == self.rows.len() {
+            let Some(batch) = self.batches.next() else { return Ok(None) };
+            (self.rows, self.next) = (batch?.to_vec(), 0);
+        }
+        let next = Some(self.rows[self.next]).filter(|row| row.time_ns <= time_ns);
+        self.next += usize::from(next.is_some());
+        Ok(next)
+    }
 }
 
 impl std::fmt::Debug for Kept<'_> {
@@ -49,7 +78,7 @@ impl<'a> Kept<'a> {
                     .map(|of| Recorded { one_in: of.one_in, ..Recorded::default() }),
                 ..Meta::clone(meta)
             },
-            bytes: meta.events,
+            bytes: meta.rows().unwrap_or(meta.events),
             ..Facts::default()
         };
         Kept {
@@ -61,6 +90,13 @@ impl<'a> Kept<'a> {
             stacks: vec![NONE; meta.stacks.len()],
             meta: meta.clone(),
             addresses: RowAddresses::of(meta),
+            pages: KeptPages {
+                batches: trace.page_batches(),
+                rows: Vec::new(),
+                next: 0,
+                blocks: vec![false; meta.pages.as_ref().map_or(0, |pages| pages.slots as usize)],
+                addresses: PageAddresses::default(),
+            },
             facts,
         }
     }
@@ -83,13 +119,43 @@ impl<'a> Kept<'a> {
             }
             event.cache = *cache;
         }
-        if let Some(stack) = self.stacks.get_mut(row.stack as usize) {
-            if *stack == NONE {
-                *stack = names.stack_of_trace(&self.meta.stacks, row.stack);
-            }
-            event.stack = *stack;
-        }
+        event.stack = self.renamed_stack(row.stack);
         event
+    }
+
+    fn renamed_stack(&mut self, stack: u32) -> u32 {
+        let Some(renamed) = self.stacks.get_mut(stack as usize) else { return NONE };
+        if *renamed == NONE {
+            *renamed = self.facts.names.stack_of_trace(&self.meta.stacks, stack);
+        }
+        *renamed
+    }
+
+    fn is_page_kept(&mut self, row: &PageEvent) -> bool {
+        let is_alloc = row.page.kind == PageKind::Alloc;
+        let kind = if is_alloc { Kind::KmemCacheAlloc } else { Kind::KmemCacheFree };
+        let PageEvent { time_ns, cpu, pid, stack, .. } = *row;
+        let event = Event { time_ns, cpu, pid, stack, kind, ..Event::EMPTY };
+        match self.pages.blocks.get_mut(row.object as usize) {
+            Some(block) if is_alloc => {
+                *block = (self.keep)(&event);
+                *block
+            }
+            Some(block) => *block,
+            None => (self.keep)(&event),
+        }
+    }
+
+    /// Gives the page rows up to a time.
+    fn pages_until(&mut self, time_ns: u64, to: &mut Vec<RawEvent>) -> Result<(), Error> {
+        while let Some(row) = self.pages.until(time_ns)? {
+            self.facts.bytes_read += 1;
+            if self.is_page_kept(&row) {
+                let stack = self.renamed_stack(row.stack);
+                to.push(self.pages.addresses.raw(&row, stack));
+            }
+        }
+        Ok(())
     }
 
     fn is_kept(&mut self, row: &Event) -> bool {
@@ -106,10 +172,15 @@ impl<'a> Kept<'a> {
 
 impl Source for Kept<'_> {
     fn read(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error> {
-        let Some(batch) = self.rows.next() else { return Ok(false) };
+        let Some(batch) = self.rows.next() else {
+            let before = to.len();
+            self.pages_until(u64::MAX, to)?;
+            return Ok(to.len() > before);
+        };
         let batch = batch?;
         self.facts.bytes_read += batch.len() as u64;
         for row in batch.events() {
+            self.pages_until(row.time_ns, to)?;
             if self.is_kept(&row) {
                 to.push(self.renamed(row));
             }

@@ -138,7 +138,7 @@ impl CacheName {
 }
 
 /// Returns where an event has this number; says that it has not otherwise.
-fn number(format: &EventFormat, name: &str) -> Result<Place, String> {
+pub(super) fn number(format: &EventFormat, name: &str) -> Result<Place, String> {
     let field = format.field(name);
     let number = field.filter(|f| matches!(f.place.bytes, 1 | 2 | 4 | 8)).map(|f| f.place);
     number.ok_or_else(|| format!("event {} has no usable field {name}", format.name))

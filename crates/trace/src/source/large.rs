@@ -59,7 +59,10 @@ impl<S: Source> LargeOnce<S> {
         if self.queue.is_empty() && !is_large {
             return to.push(event);
         }
-        let place = self.waiting.remove(&event.ptr).map(|number| (number - self.gone) as usize);
+        let ptr = Some(event.ptr).filter(|_| event.page.is_none());
+        let place = ptr
+            .and_then(|ptr| self.waiting.remove(&ptr))
+            .map(|number| (number - self.gone) as usize);
         let first = place.and_then(|place| self.queue.get_mut(place));
         match first {
             Some(first) if first.as_ref().is_some_and(|first| is_same(first, &event)) => {

@@ -11,13 +11,14 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
+use super::page_addresses::PageAddresses;
 use super::recording::{Facts, Source};
 use super::sorter::Sorter;
 use crate::event::ZERO_SIZE_PTR;
 use crate::meta::{Quality, Site};
 use crate::stacks::Stacks;
-use crate::store::{FileRows, ParquetFile, PidColumn};
-use crate::{Batch, Error, Event, Meta, NONE, RawEvent, Samples};
+use crate::store::{FileRows, ParquetFile};
+use crate::{Batch, Error, Event, Meta, NONE, PageEvent, RawEvent, Samples};
 
 /// Stands for the address of an object whose allocation is not in the rows.
 const UNKNOWN_PTR: u64 = u64::MAX;
@@ -30,6 +31,7 @@ pub(super) struct Rows {
     unread: bool,
     sorter: Sorter,
     batch: Batch,
+    pages: Vec<PageEvent>,
     site_addresses: FxHashMap<String, u64>,
     /// The numbers among the names of the rows' sites
     sites: Vec<u32>,
@@ -37,6 +39,7 @@ pub(super) struct Rows {
     stacks: Stacks,
     renamed: FxHashMap<u32, u32>,
     addresses: RowAddresses,
+    page_addresses: PageAddresses,
     facts: Facts,
 }
 
@@ -53,21 +56,23 @@ impl Rows {
                 samples: Samples::default(),
                 ..Meta::clone(meta)
             },
-            bytes: meta.events,
+            bytes: meta.rows().unwrap_or(meta.events),
             ..Facts::default()
         };
         let site_addresses =
             meta.sites.iter().map(|site| (site.name.clone(), site.address)).collect();
         Rows {
-            rows: file.rows(PidColumn::Read),
+            rows: file.all_rows(),
             unread: true,
             sorter: Sorter::new(path),
             batch: Batch::default(),
+            pages: Vec::new(),
             site_addresses,
             sites: Vec::new(),
             stacks: meta.stacks.clone(),
             renamed: FxHashMap::default(),
             addresses: RowAddresses::of(meta),
+            page_addresses: PageAddresses::default(),
             facts,
         }
     }
@@ -143,10 +148,10 @@ impl Source for Rows {
         if !self.unread {
             return self.sorter.take(to);
         }
-        self.unread = self.rows.read_into(&mut self.batch)?;
+        self.unread = self.rows.read_all_into(&mut self.batch, &mut self.pages)?;
         if self.unread {
             self.name();
-            self.facts.bytes_read += self.batch.len() as u64;
+            self.facts.bytes_read += (self.batch.len() + self.pages.len()) as u64;
             let batch = std::mem::take(&mut self.batch);
             for row in batch.events() {
                 let stack = self.stack(row.stack);
@@ -154,6 +159,12 @@ impl Source for Rows {
                 self.sorter.push(RawEvent { stack, site, ..self.addresses.raw(row) })?;
             }
             self.batch = batch;
+            let pages = std::mem::take(&mut self.pages);
+            for row in &pages {
+                let stack = self.stack(row.stack);
+                self.sorter.push(self.page_addresses.raw(row, stack))?;
+            }
+            self.pages = pages;
         } else {
             self.sorter.finish();
             self.facts.meta.quality.disordered += self.sorter.disordered;

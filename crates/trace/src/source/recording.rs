@@ -9,7 +9,7 @@ use crate::{Error, Meta, Progress, RawEvent};
 /// Events of other kinds that an error names.
 pub(crate) const OTHER_EVENTS_MAX: usize = 6;
 
-/// Says that a recording has no event of an allocation or a free, and which events of other kinds it has.
+/// Says that a recording has no event of slabs or pages, and which events of other kinds it has.
 pub(crate) fn no_kmem_events<'a>(others: impl IntoIterator<Item = &'a String>) -> String {
     let others: Vec<_> = others.into_iter().map(String::as_str).collect();
     match &others[..] {
@@ -25,7 +25,7 @@ pub(crate) fn no_kmem_events<'a>(others: impl IntoIterator<Item = &'a String>) -
     }
 }
 
-const NO_EVENT: &str = "holds no event of kmalloc, kfree or a kmem_cache";
+const NO_EVENT: &str = "holds no event of slabs or pages";
 
 /// A reader of one recording.
 pub trait Source: std::fmt::Debug {

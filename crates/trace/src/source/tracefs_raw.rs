@@ -20,6 +20,7 @@ use super::format::{EventFormat, Place};
 use super::kernel_stack::{KernelStack, Waiting};
 use super::kmem::{Layout, kind_of};
 use super::page_format::PageFormat;
+use super::page_layout::PageLayout;
 use super::recording::{Facts, Source};
 use super::records::Records;
 use super::task::TaskName;
@@ -60,6 +61,8 @@ struct Decoder {
 enum Known {
     /// One of an object
     One(Layout),
+    /// One of the page allocator
+    Page(PageLayout),
     /// One of many objects
     Bulk(Bulk),
     /// One that says what a thread is called
@@ -96,7 +99,7 @@ const MISSED_EVENTS: u64 = 1 << 31;
 const MISSED_STORED: u64 = 1 << 30;
 
 impl<R: Read> TracefsRaw<R> {
-    /// Opens pages. `formats` are those of the kmem events, and of the probes beside them.
+    /// Opens pages. `formats` are those of the events of slabs and pages, and of the probes beside them.
     pub(crate) fn new(
         page: PageFormat,
         formats: &[EventFormat],
@@ -106,17 +109,22 @@ impl<R: Read> TracefsRaw<R> {
         let mut layouts = Vec::new();
         let mut layout_of = FxHashMap::default();
         for format in formats {
-            let layout = match (kind_of(&format.name), Bulk::new(format)?, TaskName::new(format)) {
-                (Some(kind), ..) => Known::One(Layout::new(kind, format)?),
-                (None, Some(bulk), _) => Known::Bulk(bulk),
-                (None, None, Some(task)) => Known::Task(task),
-                (None, None, None) => continue,
+            let layout = if let Some(kind) = kind_of(&format.name) {
+                Known::One(Layout::new(kind, format)?)
+            } else if let Some(page) = PageLayout::new(format)? {
+                Known::Page(page)
+            } else if let Some(bulk) = Bulk::new(format)? {
+                Known::Bulk(bulk)
+            } else if let Some(task) = TaskName::new(format) {
+                Known::Task(task)
+            } else {
+                continue;
             };
             layout_of.insert(format.id as u16, layouts.len() as u8);
             layouts.push(layout);
         }
         let bulk = layouts.iter_mut().filter_map(|layout| match layout {
-            Known::One(_) | Known::Task(_) => None,
+            Known::One(_) | Known::Page(_) | Known::Task(_) => None,
             Known::Bulk(bulk) => Some(bulk),
         });
         Bulk::cover(&mut bulk.collect::<Vec<_>>());
@@ -368,6 +376,7 @@ impl Decoder {
         let layout = &self.layouts[usize::from(*layout)];
         let maker = match layout {
             Known::One(layout) => layout.maker,
+            Known::Page(layout) => layout.maker,
             Known::Bulk(bulk) => bulk.maker,
             Known::Task(task) => {
                 self.facts.meta.comms.extend(task.read(record));
@@ -386,6 +395,9 @@ impl Decoder {
             Known::Task(_) => {}
             Known::One(layout) => {
                 to.push(layout.decode(record, time_ns, cpu, names).ok_or(short)?);
+            }
+            Known::Page(layout) => {
+                to.push(layout.decode(record, time_ns, cpu).ok_or(short)?);
             }
             Known::Bulk(bulk) => {
                 let unrecorded = bulk.decode(record, time_ns, cpu, names, to).ok_or(short)?;

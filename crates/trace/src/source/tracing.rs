@@ -11,6 +11,7 @@ use std::io::Read;
 use super::format::EventFormat;
 use super::kernel_stack;
 use super::kmem::kind_of;
+use crate::PageKind;
 
 /// How tracing data begins.
 pub(super) const MAGIC: &[u8; 10] = b"\x17\x08\x44tracing";
@@ -147,7 +148,8 @@ pub(super) fn events<R: Read>(fields: &mut Fields<R>) -> Result<Option<Events>, 
     for (system, text) in texts {
         let text = String::from_utf8_lossy(&text);
         let name = text.lines().find_map(|line| line.strip_prefix("name: ")).unwrap_or_default();
-        if system == "kmem" && kind_of(name.trim()).is_some() {
+        let is_ours = |name| kind_of(name).is_some() || PageKind::of_event(name).is_some();
+        if system == "kmem" && is_ours(name.trim()) {
             events.formats.push(EventFormat::parse(&text)?);
         } else {
             events.others.push(format!("{system}:{}", name.trim()));

@@ -23,24 +23,23 @@ use arrow_array::types::{
     UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, PrimitiveArray, RecordBatch};
-use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
-use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::ChunkReader;
-use parquet::file::statistics::Statistics;
 use rustc_hash::FxHashMap;
 
 use super::guard::caught;
 use super::positioned::{Group, Positioned};
+use super::projection::{is_of_pages, projection, projection_of};
 use super::reader::Checked;
-use super::schema;
+use super::schema::{self, Columns};
 use super::sums::Sums;
+use super::wanted::{Held, PidColumn, RowsOf};
 use crate::error::At;
 use crate::meta::{META_KEY, Meta, SCHEMA_VERSION};
-use crate::{Batch, Error, Kind, NONE};
+use crate::{Batch, Error, Kind, NONE, PageEvent};
 
 /// Rows of a [`Batch`]: few enough that those who read one after the other find it in the cache, enough
 /// that the work a batch costs does not show.
@@ -124,7 +123,7 @@ impl ParquetFile {
         let rows = parquet.metadata().file_metadata().num_rows() as u64;
         let lacks = match &stored {
             None => "has the columns of a trace but not its metadata",
-            Some(meta) if meta.events != rows => "has other rows than its metadata counts",
+            Some(meta) if meta.rows() != Some(rows) => "has other rows than its metadata counts",
             Some(_) => "",
         };
         let meta = stored.unwrap_or_default();
@@ -169,33 +168,55 @@ impl ParquetFile {
 
     /// Returns the rows from the beginning.
     pub(crate) fn rows(&self, pids: PidColumn) -> FileRows {
-        let (sites, caches) = (Arc::clone(&self.sites), Arc::clone(&self.caches));
-        let file = self.clone();
-        FileRows { file, pids, sites, caches, group: 0, rows: None, rows_before: 0, time_ns: 0 }
+        self.rows_of(RowsOf::Slabs, pids)
     }
-}
 
-/// Whether the columns `pid` and `stack` are decoded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PidColumn {
-    Read,
-    /// Not decoded: all are 0, and without a stack.
-    Skip,
+    /// Returns the page rows from the beginning.
+    pub(super) fn page_rows(&self) -> FileRows {
+        self.rows_of(RowsOf::Pages, PidColumn::Read)
+    }
+
+    /// Returns the rows of both kinds from the beginning.
+    pub(crate) fn all_rows(&self) -> FileRows {
+        self.rows_of(RowsOf::All, PidColumn::Read)
+    }
+
+    fn rows_of(&self, wanted: RowsOf, pids: PidColumn) -> FileRows {
+        let (sites, caches) = (Arc::clone(&self.sites), Arc::clone(&self.caches));
+        let (file, columns) = (self.clone(), schema::columns_of(self.parquet.parquet_schema()));
+        FileRows {
+            file,
+            wanted,
+            columns,
+            pids,
+            sites,
+            caches,
+            group: 0,
+            held: Held::Slabs,
+            rows: None,
+            rows_before: 0,
+            time_ns: 0,
+        }
+    }
 }
 
 /// The rows of a file, from some row on.
 pub(crate) struct FileRows {
     file: ParquetFile,
+    wanted: RowsOf,
+    columns: Columns,
     pids: PidColumn,
     /// The names that rows may have; those of a file that is not a trace grow while it is read.
     sites: Arc<Names>,
     caches: Arc<Names>,
     /// The next row group to open
     group: usize,
+    /// Which rows the open one has
+    held: Held,
     /// What is left of the open one
     rows: Option<ParquetRecordBatchReader>,
     rows_before: u64,
-    time_ns: u64,
+    pub(super) time_ns: u64,
 }
 
 impl fmt::Debug for FileRows {
@@ -215,20 +236,52 @@ impl FileRows {
         &self.caches
     }
 
+    /// Returns what the file says about itself.
+    pub(super) fn meta(&self) -> Arc<Meta> {
+        Arc::clone(&self.file.meta)
+    }
+
     /// Replaces `batch` by the next rows, in its own memory; returns false when there are none.
     pub(crate) fn read_into(&mut self, batch: &mut Batch) -> Result<bool, Error> {
         batch.clear();
-        caught(|| self.read_rows(batch))
+        self.read_guarded(batch, &mut Vec::new())
+    }
+
+    /// Replaces both by the next rows: of slab events, and of pages.
+    pub(crate) fn read_all_into(
+        &mut self,
+        batch: &mut Batch,
+        pages: &mut Vec<PageEvent>,
+    ) -> Result<bool, Error> {
+        batch.clear();
+        pages.clear();
+        self.read_guarded(batch, pages)
+    }
+
+    pub(super) fn read_guarded(
+        &mut self,
+        batch: &mut Batch,
+        pages: &mut Vec<PageEvent>,
+    ) -> Result<bool, Error> {
+        caught(|| self.read_rows(batch, pages))
             .unwrap_or_else(|| Err(self.damaged("the rows cannot be decoded")))
     }
 
-    fn read_rows(&mut self, batch: &mut Batch) -> Result<bool, Error> {
+    fn read_rows(&mut self, batch: &mut Batch, pages: &mut Vec<PageEvent>) -> Result<bool, Error> {
         loop {
             let Some(group) = &mut self.rows else {
-                if self.group >= self.file.parquet.metadata().num_row_groups() {
+                let Some(group) = self.file.parquet.metadata().row_groups().get(self.group) else {
                     return Ok(false);
+                };
+                self.held = match self.columns {
+                    Columns::Slabs => Held::Slabs,
+                    Columns::WithPages => Held::of(group),
+                };
+                if self.held.has(self.wanted) {
+                    self.rows = Some(self.open_group()?);
+                } else {
+                    self.rows_before += group.num_rows() as u64;
                 }
-                self.rows = Some(self.open_group()?);
                 self.group += 1;
                 continue;
             };
@@ -237,9 +290,11 @@ impl FileRows {
                 continue;
             };
             let rows = rows.map_err(|e| self.damaged(&e.to_string()))?;
-            self.append(&rows, batch)?;
+            self.append(&rows, batch, pages)?;
             self.rows_before += rows.num_rows() as u64;
-            return Ok(true);
+            if !batch.is_empty() || !pages.is_empty() {
+                return Ok(true);
+            }
         }
     }
 
@@ -260,13 +315,42 @@ impl FileRows {
         let group = parquet.metadata().row_group(self.group);
         ParquetRecordBatchReaderBuilder::new_with_metadata(pages, parquet.clone())
             .with_row_groups(vec![self.group])
-            .with_projection(projection(parquet, group, self.pids))
+            .with_projection(match self.wanted {
+                RowsOf::Slabs => projection(parquet, group, self.pids),
+                RowsOf::Pages => projection_of(parquet, is_of_pages),
+                RowsOf::All => projection_of(parquet, |_| true),
+            })
             .with_batch_size(BATCH_ROWS)
             .build()
             .map_err(|e| self.damaged(&e.to_string()))
     }
 
-    fn append(&mut self, rows: &RecordBatch, to: &mut Batch) -> Result<(), Error> {
+    fn append(
+        &mut self,
+        rows: &RecordBatch,
+        to: &mut Batch,
+        pages: &mut Vec<PageEvent>,
+    ) -> Result<(), Error> {
+        if self.held == Held::Slabs {
+            self.append_numbers(rows, to)?;
+            self.names("kind", rows, None, Kind::from_name, &mut to.kind)?;
+            self.append_names(rows, to)?;
+        } else {
+            self.append_both(rows, to, pages)?;
+            match self.wanted {
+                RowsOf::Slabs => pages.clear(),
+                RowsOf::Pages => to.clear(),
+                RowsOf::All => {}
+            }
+        }
+        if !self.file.is_whole() {
+            return Ok(());
+        }
+        // Rows of both kinds are asked for where the file is no trace as it is.
+        if self.wanted == RowsOf::Pages { self.check_pages(pages) } else { self.check(to) }
+    }
+
+    pub(super) fn append_numbers(&self, rows: &RecordBatch, to: &mut Batch) -> Result<(), Error> {
         let unsigned = |bytes: i64| bytes as u64;
         self.integers::<Int64Type, _>("time_ns", rows, None, unsigned, &mut to.time_ns)?;
         self.integers::<UInt16Type, _>("cpu", rows, None, |cpu| cpu, &mut to.cpu)?;
@@ -276,8 +360,11 @@ impl FileRows {
         self.integers::<Int64Type, _>("bytes_alloc", rows, Some(0), unsigned, &mut to.bytes_alloc)?;
         self.integers::<UInt32Type, _>("gfp", rows, Some(0), |gfp| gfp, &mut to.gfp)?;
         self.integers::<Int16Type, _>("node", rows, Some(-1), |node| node, &mut to.node)?;
-        self.integers::<UInt32Type, _>("stack", rows, Some(NONE), |stack| stack, &mut to.stack)?;
-        self.names("kind", rows, None, Kind::from_name, &mut to.kind)?;
+        self.integers::<UInt32Type, _>("stack", rows, Some(NONE), |stack| stack, &mut to.stack)
+    }
+
+    /// Appends call sites and caches, whose names grow where the file is not a trace.
+    pub(super) fn append_names(&mut self, rows: &RecordBatch, to: &mut Batch) -> Result<(), Error> {
         let (mut sites, mut caches) = (Arc::clone(&self.sites), Arc::clone(&self.caches));
         let grows = !self.file.is_whole();
         let number = |names: &mut Arc<Names>, name: &str| {
@@ -290,9 +377,8 @@ impl FileRows {
         self.names("cache", rows, Some(NONE), |name| number(&mut caches, name), &mut to.cache)?;
         if grows {
             (self.sites, self.caches) = (sites, caches);
-            return Ok(());
         }
-        self.check(to)
+        Ok(())
     }
 
     /// Checks a batch against the metadata.
@@ -322,7 +408,7 @@ impl FileRows {
 
     /// Appends an integer column, with `null` where it has no value or the file has no such column; `None` for
     /// a column that always has values.
-    fn integers<T: ArrowPrimitiveType<Native: TryFrom<i128>>, V: Copy>(
+    pub(super) fn integers<T: ArrowPrimitiveType<Native: TryFrom<i128>>, V: Copy>(
         &self,
         name: &str,
         rows: &RecordBatch,
@@ -377,7 +463,7 @@ impl FileRows {
 
     /// Appends what the names in a column of dictionary-encoded strings stand for, and `null` where
     /// there is none; `None` for a column that always has a name.
-    fn names<V: Copy>(
+    pub(super) fn names<V: Copy>(
         &self,
         name: &str,
         rows: &RecordBatch,
@@ -425,36 +511,9 @@ impl FileRows {
         Ok(())
     }
 
-    fn damaged(&self, what: &str) -> Error {
+    pub(super) fn damaged(&self, what: &str) -> Error {
         Error::bad(&self.file.path, At::Row(self.rows_before), what.to_owned(), RECORD_ONE)
     }
-}
-
-/// Returns the columns that have to be decoded: `pid` and `stack` where they are asked for, and not `node` or `stack`
-/// where the statistics say that all they hold is -1 and null. Hardly any event asks for a node, and null stands for the same.
-fn projection(
-    parquet: &ArrowReaderMetadata,
-    group: &RowGroupMetaData,
-    pids: PidColumn,
-) -> ProjectionMask {
-    let no_node = |leaf: usize| {
-        matches!(
-            group.column(leaf).statistics(),
-            Some(Statistics::Int32(node))
-                if node.min_opt() == Some(&-1) && node.max_opt() == Some(&-1)
-        )
-    };
-    let no_stack = |leaf: usize| {
-        let nulls = group.column(leaf).statistics().and_then(Statistics::null_count_opt);
-        nulls.is_some_and(|nulls| i64::try_from(nulls) == Ok(group.num_rows()))
-    };
-    let leaves = schema::leaves(parquet.parquet_schema()).filter(|&(leaf, name)| match name {
-        "pid" => pids == PidColumn::Read,
-        "stack" => pids == PidColumn::Read && !no_stack(leaf),
-        "node" => !no_node(leaf),
-        _ => true,
-    });
-    ProjectionMask::leaves(parquet.parquet_schema(), leaves.map(|(leaf, _)| leaf))
 }
 
 const RECORD_ONE: &str = "make a trace with `slablab record` or `slablab import`; tables of slabs are for `slablab info`, \

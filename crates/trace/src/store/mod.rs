@@ -6,6 +6,7 @@
 //! `kind`, `site` and `cache` as dictionary-encoded strings. Everything that is not a row is the
 //! [`Meta`](crate::Meta) JSON in the file's key-value metadata, written last, so that a trace of any
 //! length is written and read with the memory of one row group. Checksums of both stand between them (`sums`).
+//! Page rows, where there are any, have row groups and columns of their own (`page_rows`).
 //!
 //! # Invariants
 //! `object`, where not null, is below `meta.object_slots`; `time_ns` never decreases;
@@ -14,13 +15,16 @@
 mod file_reader;
 mod file_writer;
 mod guard;
+mod page_rows;
 mod positioned;
+mod projection;
 mod reader;
 mod schema;
 mod sums;
+mod wanted;
 mod writer;
 
-pub(crate) use file_reader::{FileRows, ParquetFile, PidColumn};
-pub use reader::{Batches, Checked, TraceReader};
+pub(crate) use file_reader::{FileRows, ParquetFile};
+pub use reader::{Batches, Checked, PageBatches, TraceReader};
 pub use schema::ROW_GROUP_ROWS;
 pub use writer::{Addresses, TraceWriter};

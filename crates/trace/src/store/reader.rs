@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use super::file_reader::{FileRows, ParquetFile, PidColumn};
-use crate::{Batch, Error, Input, Meta};
+use super::file_reader::{FileRows, ParquetFile};
+use super::wanted::PidColumn;
+use crate::{Batch, Error, Input, Meta, PageEvent};
 
 /// How many threads work on a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,7 @@ pub struct TraceReader {
     path: PathBuf,
     meta: Arc<Meta>,
     rows: Rows,
+    pages: PageRows,
     threads: Threads,
 }
 
@@ -34,6 +36,13 @@ pub struct TraceReader {
 enum Rows {
     File(ParquetFile),
     Memory(Arc<[Arc<Batch>]>),
+}
+
+/// The page rows of a trace.
+#[derive(Debug)]
+enum PageRows {
+    File(ParquetFile),
+    Memory(Arc<[Arc<Vec<PageEvent>>]>),
 }
 
 /// What the checksums of a trace say.
@@ -63,14 +72,21 @@ impl TraceReader {
         Ok(TraceReader {
             path: path.into(),
             meta,
+            pages: PageRows::File(file.clone()),
             rows: Rows::File(file),
             threads: Threads::Several,
         })
     }
 
-    pub(super) fn of_memory(path: &Path, meta: Meta, batches: Vec<Arc<Batch>>) -> TraceReader {
-        let rows = Rows::Memory(batches.into());
-        TraceReader { path: path.into(), meta: Arc::new(meta), rows, threads: Threads::Several }
+    pub(super) fn of_memory(
+        path: &Path,
+        meta: Meta,
+        batches: Vec<Arc<Batch>>,
+        pages: Vec<Arc<Vec<PageEvent>>>,
+    ) -> TraceReader {
+        let (rows, pages) = (Rows::Memory(batches.into()), PageRows::Memory(pages.into()));
+        let threads = Threads::Several;
+        TraceReader { path: path.into(), meta: Arc::new(meta), rows, pages, threads }
     }
 
     /// Returns what the trace says about itself.
@@ -134,6 +150,19 @@ impl TraceReader {
         self.rows(PidColumn::Skip)
     }
 
+    /// Returns the page rows from the beginning, which no batch of slab events has. May be called again.
+    pub fn page_batches(&self) -> PageBatches {
+        PageBatches(match &self.pages {
+            PageRows::File(file) if self.meta.pages.is_some() => {
+                PagesLeft::File(Box::new(file.page_rows()))
+            }
+            PageRows::File(_) => PagesLeft::Memory { batches: Arc::default(), next: 0 },
+            PageRows::Memory(batches) => {
+                PagesLeft::Memory { batches: Arc::clone(batches), next: 0 }
+            }
+        })
+    }
+
     fn rows(&self, pids: PidColumn) -> Batches {
         let rows = match &self.rows {
             Rows::File(file) if self.is_on_one_thread() => {
@@ -171,6 +200,35 @@ impl Iterator for Batches {
             }
             RowsLeft::Ahead(decoder) => decoder.next(),
             RowsLeft::Here { rows, given } => read(rows, given).transpose(),
+        }
+    }
+}
+
+/// The page rows of a trace, some thousand at a time.
+#[derive(Debug)]
+pub struct PageBatches(PagesLeft);
+
+#[derive(Debug)]
+enum PagesLeft {
+    File(Box<FileRows>),
+    Memory { batches: Arc<[Arc<Vec<PageEvent>>]>, next: usize },
+}
+
+impl Iterator for PageBatches {
+    type Item = Result<Arc<Vec<PageEvent>>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            PagesLeft::File(rows) => {
+                let mut pages = Vec::new();
+                let read = rows.read_pages_into(&mut pages);
+                read.map(|is_more| is_more.then(|| Arc::new(pages))).transpose()
+            }
+            PagesLeft::Memory { batches, next } => {
+                let batch = batches.get(*next)?;
+                *next += 1;
+                Some(Ok(Arc::clone(batch)))
+            }
         }
     }
 }

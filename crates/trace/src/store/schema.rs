@@ -21,9 +21,26 @@ const BY_TIME: SortingColumn =
 /// The columns without which rows say nothing.
 const NEEDED: [&str; 6] = ["time_ns", "cpu", "kind", "object", "bytes_req", "bytes_alloc"];
 
+/// The columns that a trace with page rows has beside; null in rows of slab events.
+pub(super) const PAGE_COLUMNS: [&str; 5] =
+    ["order", "migrate_type", "fallback_order", "fallback_type", "change_ownership"];
+
+/// Whether a file has columns for page rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Columns {
+    Slabs,
+    WithPages,
+}
+
+/// Returns whether a file has columns for page rows.
+pub(super) fn columns_of(file: &SchemaDescriptor) -> Columns {
+    let is_order = |(_, name): (usize, &str)| name == PAGE_COLUMNS[0];
+    if leaves(file).any(is_order) { Columns::WithPages } else { Columns::Slabs }
+}
+
 /// Returns the columns of a trace among those of a file, with their numbers there.
 pub(super) fn leaves(file: &SchemaDescriptor) -> impl Iterator<Item = (usize, &str)> {
-    let schema = schema();
+    let schema = schema(Columns::WithPages);
     let names = file.columns().iter().map(|column| match column.path().parts() {
         [name] => name.as_str(),
         _ => "", // part of a nested column
@@ -38,7 +55,7 @@ pub(super) fn missing(file: &SchemaDescriptor) -> Option<&'static str> {
 
 /// Returns a file's schema with the strings of a trace's columns as dictionaries.
 pub(super) fn with_dictionaries(file: &Schema) -> Arc<Schema> {
-    let own = schema();
+    let own = schema(Columns::WithPages);
     let fields = file.fields().iter().map(|field| {
         let text = matches!(field.data_type(), DataType::Utf8 | DataType::Binary);
         match own.field_with_name(field.name()).map(Field::data_type) {
@@ -52,9 +69,9 @@ pub(super) fn with_dictionaries(file: &Schema) -> Arc<Schema> {
 }
 
 /// Returns the Arrow schema of a trace file.
-pub(super) fn schema() -> Arc<Schema> {
+pub(super) fn schema(columns: Columns) -> Arc<Schema> {
     let names = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-    Arc::new(Schema::new(vec![
+    let mut fields = vec![
         Field::new("time_ns", DataType::Int64, false),
         Field::new("cpu", DataType::UInt16, false),
         Field::new("pid", DataType::UInt32, false),
@@ -67,7 +84,11 @@ pub(super) fn schema() -> Arc<Schema> {
         Field::new("gfp", DataType::UInt32, true),
         Field::new("node", DataType::Int16, true),
         Field::new("stack", DataType::UInt32, true),
-    ]))
+    ];
+    if columns == Columns::WithPages {
+        fields.extend(PAGE_COLUMNS.map(|name| Field::new(name, DataType::UInt8, true)));
+    }
+    Arc::new(Schema::new(fields))
 }
 
 /// Returns how the columns are written. Times rise by small steps and slots are given out last in,

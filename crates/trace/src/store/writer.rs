@@ -4,7 +4,8 @@
 //! # How it works
 //! Rows are collected into batches of [`ROW_GROUP_ROWS`]. Those of a trace in memory are
 //! kept as they are up to [`MEMORY_ROWS_MAX`]; with the next they all go to a file without a name,
-//! so that memory does not grow with the trace.
+//! so that memory does not grow with the trace. A file gets columns for page rows with the first of these; what stands in it
+//! by then is copied.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,11 +16,13 @@ use slablab_host::{Access, WholeFile};
 use super::file_reader::ParquetFile;
 use super::file_writer::FileWriter;
 use super::reader::TraceReader;
-use super::schema::ROW_GROUP_ROWS;
+use super::schema::{Columns, ROW_GROUP_ROWS};
+use super::wanted::PidColumn;
 use crate::error::At;
-use crate::meta::{Meta, RecordedCache, SCHEMA_VERSION, Site};
+use crate::meta::{Meta, RecordedCache, SCHEMA_VERSION, SCHEMA_VERSION_ESTIMATED, Site};
+use crate::page_meta::PageMeta;
 use crate::stacks::{Extent, Frame, StackList};
-use crate::{Batch, Error, Event, NONE};
+use crate::{Batch, Error, Event, NONE, PageEvent, PageKind};
 
 /// The most rows of a trace that are kept in memory: 8 Mi rows of 53 bytes are 424 MiB.
 const MEMORY_ROWS_MAX: usize = 8 << 20;
@@ -28,8 +31,11 @@ const MEMORY_ROWS_MAX: usize = 8 << 20;
 #[derive(Debug)]
 pub struct TraceWriter {
     path: PathBuf,
+    /// Whether its file is to be at `path`
+    is_named: bool,
     rows: Rows,
     pending: Batch,
+    pending_pages: Vec<PageEvent>,
     sites: Vec<Site>,
     /// How many call sites came with a name
     site_names: FxHashMap<String, u64>,
@@ -56,6 +62,7 @@ enum Rows {
     File(Box<FileWriter>),
     Memory {
         batches: Vec<Arc<Batch>>,
+        pages: Vec<Arc<Vec<PageEvent>>>,
         /// With more of them the rows go to a file.
         batches_max: usize,
     },
@@ -70,6 +77,7 @@ struct Counts {
     object_slots: u32,
     cpus: u32,
     allocs_without_stack: u64,
+    pages: PageMeta,
 }
 
 impl TraceWriter {
@@ -88,21 +96,24 @@ impl TraceWriter {
         }
         let file = WholeFile::create(path, Access::Private)
             .map_err(|e| Error::io(path, "cannot write", e))?;
-        let file = FileWriter::create(path, file)?;
+        let file = FileWriter::create(path, file, Columns::Slabs)?;
         Ok(TraceWriter::new(path, Rows::File(Box::new(file))))
     }
 
     /// Begins a trace to be read from memory; `path` is what its errors name.
     pub(crate) fn in_memory(path: &Path) -> TraceWriter {
         let batches_max = MEMORY_ROWS_MAX / ROW_GROUP_ROWS;
-        TraceWriter::new(path, Rows::Memory { batches: Vec::new(), batches_max })
+        let (batches, pages) = (Vec::new(), Vec::new());
+        TraceWriter::new(path, Rows::Memory { batches, pages, batches_max })
     }
 
     fn new(path: &Path, rows: Rows) -> TraceWriter {
         TraceWriter {
             path: path.into(),
+            is_named: matches!(rows, Rows::File(_)),
             rows,
             pending: Batch::default(),
+            pending_pages: Vec::new(),
             sites: Vec::new(),
             site_names: FxHashMap::default(),
             caches: Vec::new(),
@@ -203,6 +214,25 @@ impl TraceWriter {
         if self.pending.len() == ROW_GROUP_ROWS { self.write_pending() } else { Ok(()) }
     }
 
+    /// Appends a page row. These have an order in time of their own.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    ///
+    /// # Panics
+    /// When `row` breaks a promise of [`PageEvent`]: time running backwards, an unknown stack.
+    pub fn push_page(&mut self, row: &PageEvent) -> Result<(), Error> {
+        let counts = &mut self.counts;
+        assert!(row.time_ns >= counts.pages.time_last_ns, "page events are not in time order");
+        assert!(row.stack == NONE || (row.stack as usize) < self.stacks.len(), "unknown stack");
+        if counts.pages.events == 0 {
+            self.add_page_columns()?;
+        }
+        self.counts.add_page(row);
+        self.pending_pages.push(*row);
+        if self.pending_pages.len() == ROW_GROUP_ROWS { self.write_pages() } else { Ok(()) }
+    }
+
     #[inline]
     fn note_size(&mut self, event: &Event) {
         if let Some(site) = self.sites.get_mut(event.site as usize) {
@@ -231,7 +261,9 @@ impl TraceWriter {
     pub(crate) fn into_reader(mut self, mut meta: Meta) -> Result<TraceReader, Error> {
         self.complete(&mut meta)?;
         match self.rows {
-            Rows::Memory { batches, .. } => Ok(TraceReader::of_memory(&self.path, meta, batches)),
+            Rows::Memory { batches, pages, .. } => {
+                Ok(TraceReader::of_memory(&self.path, meta, batches, pages))
+            }
             Rows::File(file) => {
                 let io = |e| Error::io(&self.path, "cannot read the temporary file of", e);
                 let file = file.finish(&meta)?.file().map_err(io)?;
@@ -244,6 +276,7 @@ impl TraceWriter {
 
     fn complete(&mut self, meta: &mut Meta) -> Result<(), Error> {
         self.write_pending()?;
+        self.write_pages()?;
         self.counts.fill(meta);
         if self.addresses == Addresses::Strip {
             meta.strip_addresses();
@@ -267,10 +300,30 @@ impl TraceWriter {
                 file.write(&self.pending, &self.sites, &self.caches)?;
                 self.pending.clear();
             }
-            Rows::Memory { batches, batches_max } => {
+            Rows::Memory { batches, pages, batches_max } => {
                 let next = Batch::with_capacity(ROW_GROUP_ROWS);
                 batches.push(Arc::new(std::mem::replace(&mut self.pending, next)));
-                if batches.len() > *batches_max {
+                if batches.len() + pages.len() > *batches_max {
+                    self.move_to_file()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn write_pages(&mut self) -> Result<(), Error> {
+        if self.pending_pages.is_empty() {
+            return Ok(());
+        }
+        match &mut self.rows {
+            Rows::File(file) => {
+                file.write_pages(&self.pending_pages)?;
+                self.pending_pages.clear();
+            }
+            Rows::Memory { batches, pages, batches_max } => {
+                pages.push(Arc::new(std::mem::take(&mut self.pending_pages)));
+                if batches.len() + pages.len() > *batches_max {
                     self.move_to_file()?;
                 }
             }
@@ -280,13 +333,71 @@ impl TraceWriter {
 
     /// Goes on in a file that has no name.
     fn move_to_file(&mut self) -> Result<(), Error> {
-        let mut file = WholeFile::nameless()
-            .map_err(|e| Error::io(&self.path, "cannot make a temporary file for", e))
-            .and_then(|file| FileWriter::create(&self.path, file))?;
-        if let Rows::Memory { batches, .. } = &mut self.rows {
+        let columns = match self.counts.pages.events {
+            0 => Columns::Slabs,
+            _ => Columns::WithPages,
+        };
+        let mut file = FileWriter::create(&self.path, self.nameless()?, columns)?;
+        if let Rows::Memory { batches, pages, .. } = &mut self.rows {
             for batch in batches.drain(..) {
                 file.write(&batch, &self.sites, &self.caches)?;
             }
+            for rows in pages.drain(..) {
+                file.write_pages(&rows)?;
+            }
+        }
+        self.rows = Rows::File(Box::new(file));
+        Ok(())
+    }
+
+    fn nameless(&self) -> Result<WholeFile, Error> {
+        WholeFile::nameless()
+            .map_err(|e| Error::io(&self.path, "cannot make a temporary file for", e))
+    }
+
+    /// Goes on in a file that has columns for page rows, with the slab rows that were written by now. They move to a
+    /// nameless file first, as a file that is begun cannot get more columns.
+    fn add_page_columns(&mut self) -> Result<(), Error> {
+        let io = |e| Error::io(&self.path, "cannot write", e);
+        if matches!(self.rows, Rows::Memory { .. }) {
+            return Ok(());
+        }
+        let memory = Rows::Memory { batches: Vec::new(), pages: Vec::new(), batches_max: 0 };
+        let Rows::File(old) = std::mem::replace(&mut self.rows, memory) else { return Ok(()) };
+        if old.is_empty() {
+            let file = FileWriter::create(&self.path, old.into_output(), Columns::WithPages)?;
+            self.rows = Rows::File(Box::new(file));
+            return Ok(());
+        }
+        let mut meta = Meta {
+            // What is read back is looked up by name.
+            sites: self.sites.clone(),
+            caches: self.caches.clone(),
+            stacks: self.stacks.clone().finish(),
+            ..Meta::default()
+        };
+        self.counts.fill(&mut meta);
+        meta.events -= self.pending.len() as u64;
+        meta.pages = None;
+        let output = old.finish(&meta)?;
+        let file = output.file().map_err(io)?;
+        let bytes = file.metadata().map_err(io)?.len();
+        let mut rows = ParquetFile::open(&self.path, file, bytes)?.rows(PidColumn::Read);
+        let named = || WholeFile::create(&self.path, Access::Private).map_err(io);
+        let output = if self.is_named { named()? } else { self.nameless()? };
+        let mut file = FileWriter::create(&self.path, output, Columns::WithPages)?;
+        let (mut batch, mut group) = (Batch::default(), Batch::with_capacity(ROW_GROUP_ROWS));
+        while rows.read_into(&mut batch)? {
+            for event in batch.events() {
+                group.push(&event);
+                if group.len() == ROW_GROUP_ROWS {
+                    file.write(&group, &self.sites, &self.caches)?;
+                    group.clear();
+                }
+            }
+        }
+        if !group.is_empty() {
+            file.write(&group, &self.sites, &self.caches)?;
         }
         self.rows = Rows::File(Box::new(file));
         Ok(())
@@ -306,14 +417,50 @@ impl Counts {
         }
     }
 
+    fn add_page(&mut self, row: &PageEvent) {
+        let pages = &mut self.pages;
+        if pages.events == 0 {
+            pages.time_first_ns = row.time_ns;
+        }
+        pages.events += 1;
+        pages.events_by_kind[row.page.kind as usize] += 1;
+        pages.time_last_ns = row.time_ns;
+        pages.allocs_without_stack +=
+            u64::from(row.page.kind == PageKind::Alloc && row.stack == NONE);
+        self.cpus = self.cpus.max(u32::from(row.cpu) + 1);
+        if row.object != NONE {
+            pages.slots = pages.slots.max(row.object + 1);
+        }
+    }
+
     fn fill(&self, meta: &mut Meta) {
         meta.events = self.by_kind.iter().sum();
         meta.events_by_kind.copy_from_slice(&self.by_kind[..5]);
         // A reader of version 1 does not know the last kind.
-        meta.schema_version = if self.by_kind[5] > 0 { SCHEMA_VERSION } else { 1 };
+        meta.schema_version = match self.by_kind[5] {
+            _ if self.pages.events > 0 => SCHEMA_VERSION,
+            0 => 1,
+            _ => SCHEMA_VERSION_ESTIMATED,
+        };
         meta.reader_version_min = meta.schema_version;
-        meta.time_first_ns = self.time_first_ns.unwrap_or(0);
-        meta.time_last_ns = self.time_last_ns;
+        meta.time_first_ns = self.time_first_ns.unwrap_or(self.pages.time_first_ns);
+        meta.time_last_ns = self.time_last_ns.max(match meta.events {
+            0 => self.pages.time_last_ns,
+            _ => 0,
+        });
+        let known = meta.pages.take().unwrap_or_default();
+        let PageMeta { time_first_ns, time_last_ns, allocs_without_stack, .. } = self.pages;
+        let PageMeta { events, events_by_kind, slots, .. } = self.pages;
+        let counted = PageMeta {
+            events,
+            events_by_kind,
+            slots,
+            time_first_ns,
+            time_last_ns,
+            allocs_without_stack,
+            ..known
+        };
+        meta.pages = (events > 0).then_some(counted);
         meta.object_slots = self.object_slots;
         meta.cpus = meta.cpus.max(self.cpus).max(1);
         meta.nodes = meta.nodes.max(1);
@@ -340,7 +487,7 @@ mod tests {
 
     fn rows(batches_max: usize) -> (TraceReader, bool) {
         let path = Path::new("made up");
-        let rows = Rows::Memory { batches: Vec::new(), batches_max };
+        let rows = Rows::Memory { batches: Vec::new(), pages: Vec::new(), batches_max };
         let mut writer = TraceWriter::new(path, rows);
         let (site, cache) = (writer.site("f+0x1", 1), writer.cache("c"));
         let stack = writer.stack([("f+0x1", 1), ("main", 0)], Extent::Whole);

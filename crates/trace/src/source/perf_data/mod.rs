@@ -25,12 +25,11 @@ use self::header::Header;
 use self::losses::Losses;
 use self::queue::Queue;
 use self::stream::{End, Stream, kind};
-use self::tracing::Tracing;
+use self::tracing::{AnyLayout, Tracing};
 use super::names::Names;
 use super::recording::{Facts, Source, no_kmem_events};
 use crate::error::At;
 use crate::source::bytes::{Bytes, text};
-use crate::source::kmem::Layout;
 use crate::symbols::Symbols;
 use crate::{Error, Extent, Input, RawEvent};
 
@@ -55,7 +54,7 @@ pub(super) struct PerfData {
     stream_offset: u64,
     header: Header,
     /// The kmem events' layouts by the number in `common_type`.
-    layouts: Vec<(u16, Layout)>,
+    layouts: Vec<(u16, AnyLayout)>,
     /// The kernel's symbol by which addresses are moved, and where it was.
     reference: Option<(String, u64)>,
     facts: Facts,
@@ -375,7 +374,7 @@ fn sections(
 fn sample(
     body: &[u8],
     header: &Header,
-    layouts: &[(u16, Layout)],
+    layouts: &[(u16, AnyLayout)],
     names: &mut Names,
 ) -> Result<Option<RawEvent>, &'static str> {
     let short = "sample that is too short";

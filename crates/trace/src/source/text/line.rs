@@ -9,7 +9,9 @@ use slablab_linux::Gfp;
 
 use super::super::kmem;
 use super::chain::Context;
-use crate::{Kind, RawEvent};
+use super::fields::{Other, first_word, number, pairs};
+use super::page_line;
+use crate::{Kind, PageKind, RawEvent};
 
 /// A kmem event as a line has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,21 +34,6 @@ impl Line<'_> {
     }
 }
 
-/// The kinds of lines without a usable kmem event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Other {
-    /// An event of another kind, or a line that is intentionally not an event.
-    Irrelevant,
-    /// The mark above a stack.
-    Stack(Context),
-    /// A note that a CPU lost events; their number is not always given.
-    Lost { cpu: u32, events: Option<u64> },
-    /// How many events a CPU lost in all, which notes may have told before.
-    LostInAll { cpu: u32, events: u64 },
-    /// A line that should be used and cannot be.
-    Broken(&'static str),
-}
-
 const NO_TIME: &str = "line has no time stamp (perf script prints it with -F +time)";
 const NO_CLOCK: &str = "line has a number for a time stamp (write local, global or mono to trace_clock before tracing)";
 const NO_CPU: &str = "line has no CPU ([000]; perf script prints it with -F +cpu)";
@@ -55,15 +42,33 @@ const NO_FIELDS: &str = "line has no fields (perf script prints them with -F +tr
 /// Reads a line.
 pub(super) fn parse(line: &str) -> Result<Line<'_>, Other> {
     let Some((kind, head, fields)) = split_at_event(line) else { return Err(not_kmem(line)) };
+    let mut parsed = before_event(head)?;
+    match kind {
+        AnyKind::Slab(kind) => {
+            parsed.event.kind = kind;
+            read_fields(fields, &mut parsed)?;
+        }
+        AnyKind::Page(kind) => page_line::read(kind, fields, &mut parsed.event)?,
+    }
+    Ok(parsed)
+}
+
+/// What a line is an event of.
+#[derive(Debug, Clone, Copy)]
+enum AnyKind {
+    Slab(Kind),
+    Page(PageKind),
+}
+
+/// Reads what stands left of the event's name.
+fn before_event(head: &str) -> Result<Line<'_>, Other> {
     let (head, time_ns) = split_time(head)
         .ok_or_else(|| Other::Broken(if ends_in_number(head) { NO_CLOCK } else { NO_TIME }))?;
     let (who, cpu) = split_cpu(head).ok_or(Other::Broken(NO_CPU))?;
     let (comm, pid) = thread(who).unwrap_or_default();
-    let event = RawEvent { time_ns, cpu, pid, kind, ..RawEvent::EMPTY };
+    let event = RawEvent { time_ns, cpu, pid, ..RawEvent::EMPTY };
     let interrupt = interrupt(&head[who.len()..]);
-    let mut parsed = Line { event, comm, call_site: "", cache: "", interrupt };
-    read_fields(fields, &mut parsed)?;
-    Ok(parsed)
+    Ok(Line { event, comm, call_site: "", cache: "", interrupt })
 }
 
 /// Returns the third of the flags between CPU and time, `[000] d.h1.`, which says what interrupts; `.` where there are none.
@@ -89,9 +94,12 @@ fn stack_mark(line: &str) -> Option<Context> {
 }
 
 /// Splits at the event's name: what is left of it, and the fields right of it.
-fn split_at_event(line: &str) -> Option<(Kind, &str, &str)> {
+fn split_at_event(line: &str) -> Option<(AnyKind, &str, &str)> {
     // The fields begin with the call site in all kernels; the name is the nearest before it.
-    let fields = line.find("call_site=")?;
+    let Some(fields) = line.find("call_site=") else {
+        let (kind, head, fields) = page_line::split(line)?;
+        return Some((AnyKind::Page(kind), head, fields));
+    };
     let head = &line[..fields];
     let mut end = head.len();
     while let Some(colon) = head[..end].rfind(':') {
@@ -99,7 +107,7 @@ fn split_at_event(line: &str) -> Option<(Kind, &str, &str)> {
         let word = &head[start..colon];
         let name = word.strip_prefix("kmem:").unwrap_or(word);
         if let Some(kind) = kmem::kind_of(name) {
-            return Some((kind, &head[..start], &line[fields..]));
+            return Some((AnyKind::Slab(kind), &head[..start], &line[fields..]));
         }
         end = start;
     }
@@ -209,32 +217,6 @@ fn read_fields<'a>(text: &'a str, line: &mut Line<'a>) -> Result<(), Other> {
         line.cache = "";
     }
     Ok(())
-}
-
-/// Returns `key=value` pairs; a value reaches up to the next key (`call_site=f+0x1/0x2 [module]`).
-fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let (key, after) = rest.split_once('=')?;
-        let next = after.find('=').map_or(after.len(), |equals| {
-            after[..equals].rfind(char::is_whitespace).map_or(equals, |space| space + 1)
-        });
-        rest = &after[next..];
-        Some((key.trim(), after[..next].trim()))
-    })
-}
-
-fn first_word(text: &str) -> &str {
-    text.split_ascii_whitespace().next().unwrap_or("")
-}
-
-/// Reads `192`, or `0xc0 (192)` as tracefs writes it with `fields` on.
-fn number(text: &str) -> Option<u64> {
-    let word = first_word(text);
-    match word.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => word.parse().ok(),
-    }
 }
 
 /// Reads `-1`, or `0xffffffff (-1)`.

@@ -15,8 +15,10 @@
 
 mod chain;
 mod clock;
+mod fields;
 mod line;
 pub(super) mod machine;
+mod page_line;
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
@@ -24,7 +26,8 @@ use std::path::PathBuf;
 
 use self::chain::Chain;
 use self::clock::Clock;
-use self::line::{Line, Other};
+use self::fields::Other;
+use self::line::Line;
 use super::recording::{Facts, Format, OTHER_EVENTS_MAX, Source};
 use super::sorter::Sorter;
 use crate::error::At;

@@ -1,0 +1,61 @@
+//! The page row: what a trace has of an event of the page allocator.
+//!
+//! # How it works
+//! Page rows stand in the file of the slab events, in row groups of their own, so that whoever reads slab events decodes
+//! none of them. Their pages are known by slots, as objects are: a block has one from its allocation until all of its pages
+//! are free. A block that is freed in parts (a split huge page) has a row for each part, whose `order` is that of the part.
+
+use crate::NONE;
+use crate::page_event::{ORDER_MAX, PageKind, RawPage};
+
+/// A page row of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageEvent {
+    /// Nanoseconds of the trace's clock; never decreases from page row to page row.
+    pub time_ns: u64,
+    /// The block's slot, below [`PageMeta::slots`](crate::PageMeta::slots); it is used again when all of its pages are
+    /// free. [`NONE`]: pages that the trace did not see allocated, an allocation that failed, or an event that moves pages
+    /// between free lists.
+    pub object: u32,
+    /// The thread it happened in, 0 for the idle task.
+    pub pid: u32,
+    /// gfp flags as the recorded kernel numbers them; 0 but for allocations.
+    pub gfp: u32,
+    /// The call stack: number in [`Meta::stacks`](crate::Meta::stacks), or [`NONE`].
+    pub stack: u32,
+    /// The CPU it happened on.
+    pub cpu: u16,
+    /// What is said of the pages.
+    pub page: RawPage,
+}
+
+impl PageEvent {
+    /// Returns how many pages it is of.
+    #[must_use]
+    pub fn pages(&self) -> u64 {
+        1 << self.page.order.min(ORDER_MAX)
+    }
+
+    /// Returns whether a block was given: not an allocation that failed.
+    #[must_use]
+    pub fn is_given(&self) -> bool {
+        self.page.kind == PageKind::Alloc && self.object != NONE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_have_names_that_no_slab_event_has() {
+        for kind in PageKind::ALL {
+            assert_eq!(PageKind::from_name(kind.name()), Some(kind));
+            assert!(
+                kind.name().starts_with("mm_page_")
+                    && crate::Kind::from_name(kind.name()).is_none()
+            );
+        }
+        assert_eq!(PageKind::of_event("mm_page_implicit_free"), None);
+    }
+}
