@@ -73,6 +73,9 @@ pub(crate) struct Args {
         hide_possible_values = true
     )]
     stacks: Option<Stacks>,
+    /// Record the page allocator's events too (`stat --pages`): all of them, whatever is chosen of slab events
+    #[arg(long, conflicts_with_all = ["callers", "no_frees"])]
+    pages: bool,
     /// Set no kprobes at functions that allocate or free many objects in a call without events; estimate such frees
     #[arg(long)]
     no_probes: bool,
@@ -80,7 +83,7 @@ pub(crate) struct Args {
     addresses: AddressArgs,
     /// Make the trace of an interrupted recording that was to be written to --output
     #[arg(long, conflicts_with_all = ["buffer", "duration", "last", "until_slab", "until_unreclaim", "caches", "sites",
-                                      "sample", "no_probes", "stacks", "callers", "no_frees", "strip_addresses", "command"])]
+                                      "sample", "no_probes", "stacks", "pages", "callers", "no_frees", "strip_addresses", "command"])]
     recover: bool,
     /// The command to run meanwhile
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
@@ -117,6 +120,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         caches: args.caches.clone(),
         sites: args.sites.clone(),
         probes: !args.no_probes,
+        pages: args.pages,
         callers: args.callers.clone(),
         frees: !args.no_frees,
         stacks: args.stacks.is_some() || !args.callers.is_empty(),

@@ -41,6 +41,8 @@ pub struct RecordOptions {
     pub probes: bool,
     /// Records the call stack of each allocation that is recorded.
     pub stacks: bool,
+    /// Records the events of the page allocator too, all of them, whatever is chosen of slab events.
+    pub pages: bool,
     /// Records one of this many objects only, as [`Portion::ONE_IN`] has them, by a filter in the kernel.
     pub one_in: Option<u32>,
     /// What becomes of the addresses of call sites.
@@ -72,6 +74,7 @@ impl RecordOptions {
             frees: true,
             probes: true,
             stacks: false,
+            pages: false,
             one_in: None,
             addresses: Addresses::Keep,
         }

@@ -30,7 +30,7 @@ use super::unfinished::Unfinished;
 use super::workload::{self, Ended};
 use crate::lacking::OWN_RECORDER;
 use crate::source::tracefs_raw::lost;
-use crate::{Error, Meta, Portion, Symbols};
+use crate::{Error, Meta, PageKind, Portion, Symbols};
 
 /// Part of the machine's memory that all buffers together may take by default.
 const MEMORY_SHARE: u64 = 8;
@@ -71,6 +71,18 @@ fn only(options: &RecordOptions) -> Vec<String> {
     let callers = options.callers.iter().map(|caller| format!("caller {caller}"));
     let frees = (!options.frees).then(|| "allocations, and no frees".to_owned());
     caches.chain(sites).chain(callers).chain(frees).collect()
+}
+
+/// Returns the page allocator's events, without which nothing can be said of pages.
+fn page_events(tracefs: &Tracefs) -> Result<Vec<&'static str>, Error> {
+    let events = tracefs.page_events();
+    if events.contains(&PageKind::Alloc.name()) && events.contains(&PageKind::Free.name()) {
+        return Ok(events);
+    }
+    Err(Error::CannotRecord {
+        what: format!("{}/events/kmem has no events of pages", tracefs.root.display()),
+        remedy: "record without --pages".into(),
+    })
 }
 
 impl Recording {
@@ -117,11 +129,15 @@ impl Recording {
         if options.stacks {
             stacks::ask(&instance, &events, &filter)?;
         }
+        let page_events = if options.pages { page_events(&tracefs)? } else { Vec::new() };
+        if options.stacks && options.pages {
+            stacks::ask_of_pages(&instance)?;
+        }
         let probes = match options.probes && options.frees && options.callers.is_empty() {
             true => Probes::define(&tracefs, &instance, &filter),
             false => Probes::none(&tracefs, &instance),
         };
-        let events = events.iter().map(|event| format!("kmem/{event}"));
+        let events = events.iter().chain(&page_events).map(|event| format!("kmem/{event}"));
         let events: Vec<_> = events.chain(probes.paths()).chain(tasks::events(&instance)).collect();
         let page_bytes = instance.page_format()?.bytes();
         let drains = cpus.iter().map(|&cpu| {

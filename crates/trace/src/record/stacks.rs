@@ -7,7 +7,7 @@
 
 use super::filter::Filter;
 use super::tracefs::Instance;
-use crate::Error;
+use crate::{Error, PageKind};
 
 /// The event that has the stack.
 pub(super) const FORMAT: &str = "ftrace/kernel_stack";
@@ -19,13 +19,20 @@ pub(super) fn ask(instance: &Instance, events: &[&str], filter: &Filter<'_>) -> 
             test if test.is_empty() => "stacktrace".to_owned(),
             test => format!("stacktrace if {test}"),
         };
-        instance.write(&format!("events/kmem/{event}/trigger"), &trigger).map_err(|error| {
-            Error::CannotRecord {
-                what: format!("the kernel gives no stacks ({error})"),
-                remedy: "record without --stacks, or with `perf record -g` and `slablab import`"
-                    .into(),
-            }
-        })?;
+        pull(instance, event, &trigger)?;
     }
     Ok(())
+}
+
+/// Asks for the stacks of allocations of pages.
+pub(super) fn ask_of_pages(instance: &Instance) -> Result<(), Error> {
+    pull(instance, PageKind::Alloc.name(), "stacktrace")
+}
+
+fn pull(instance: &Instance, event: &str, trigger: &str) -> Result<(), Error> {
+    let written = instance.write(&format!("events/kmem/{event}/trigger"), trigger);
+    written.map_err(|error| Error::CannotRecord {
+        what: format!("the kernel gives no stacks ({error})"),
+        remedy: "record without --stacks, or with `perf record -g` and `slablab import`".into(),
+    })
 }

@@ -17,10 +17,10 @@ use rustix::mount::MountFlags;
 use slablab_host::shell;
 
 use super::machine;
-use crate::Error;
 use crate::source::format::EventFormat;
 use crate::source::kmem;
 use crate::source::page_format::PageFormat;
+use crate::{Error, PageKind};
 
 /// Where tracefs belongs, and where older systems have it.
 const MOUNT_POINT: &str = "/sys/kernel/tracing";
@@ -77,6 +77,12 @@ impl Tracefs {
     pub(crate) fn kmem_events(&self) -> Vec<&'static str> {
         let exists = |name: &&str| self.root.join("events/kmem").join(name).is_dir();
         kmem::EVENTS.map(|(name, _)| name).into_iter().filter(exists).collect()
+    }
+
+    /// Returns the names of the page allocator's events that the kernel has.
+    pub(super) fn page_events(&self) -> Vec<&'static str> {
+        let exists = |name: &&str| self.root.join("events/kmem").join(name).is_dir();
+        PageKind::RECORDED.map(PageKind::name).into_iter().filter(exists).collect()
     }
 
     /// Returns whether events are on already, for somebody else. Whoever turns `record-cmd` off turns it off for
