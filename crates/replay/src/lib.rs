@@ -59,7 +59,12 @@ pub use metrics::groups::{By, Group, Labels, groups};
 pub use metrics::held::{Amount, Holder, Holding, Holdings, When, holdings, passes};
 pub use metrics::lifetimes::LifetimeSummary;
 pub use metrics::locality::Walk;
+pub use metrics::page_groups::{
+    PageBy, PageGroup, PageLabels, USE_SLAB, USE_UNTOLD, migrate_type, page_groups,
+};
+pub use metrics::pages::{PageHolder, PageHolding, PageHoldings, page_holdings};
 pub use metrics::perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals, fragmentation_percent};
+pub use metrics::perf_pages::{PerfPageAlloc, PerfPageRow, PerfPages, PerfPagesTotals};
 pub use metrics::perf_sum::{PerfCounts, PerfSum, SiteStat};
 pub use metrics::requests::SizeCount;
 pub use metrics::result::{

@@ -10,7 +10,7 @@ use slablab_host::printable;
 use slablab_linux::KmallocType;
 use slablab_report::{Cell, Document, Fact, Item, Section, Table, counted, field};
 use slablab_trace::{
-    Kind, Meta, Quality, RecordedCache, RecordedKmalloc, SlabSnapshot, TraceReader,
+    Kind, Meta, PageKind, Quality, RecordedCache, RecordedKmalloc, SlabSnapshot, TraceReader,
 };
 
 use super::growing;
@@ -71,6 +71,15 @@ struct TraceInfo {
     start_unix_ns: Option<u64>,
     duration_ns: u64,
     events_by_kind: Vec<(String, u64)>,
+    /// Events of pages, which `events` does not count; absent where none was recorded
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page_events: Option<u64>,
+    /// These by kind
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    page_events_by_kind: Vec<(String, u64)>,
+    /// Frees of pages that were not seen allocated
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page_frees_older: Option<u64>,
     sites: usize,
     /// Different call stacks
     stacks: usize,
@@ -275,6 +284,9 @@ impl TraceInfo {
             start_unix_ns: meta.start_unix_ns,
             duration_ns: meta.time_last_ns - meta.time_first_ns,
             events_by_kind: events_by_kind(meta),
+            page_events: meta.pages.as_ref().map(|pages| pages.events),
+            page_events_by_kind: page_events_by_kind(meta),
+            page_frees_older: meta.pages.as_ref().map(|pages| pages.older_frees),
             sites: meta.sites.len(),
             stacks: meta.stacks.len(),
             allocs_without_stack: meta.stacks.allocs_without,
@@ -323,6 +335,9 @@ impl TraceInfo {
                 false => String::new(),
             }
         ));
+        sentences.extend(self.page_events.map(|events| {
+            format!("It has {} beside (`slablab stat --pages`).", counted(events, "page event"))
+        }));
         sentences.push(self.origin());
         sentences.extend(self.part());
         let early = self.ended_early.iter();
@@ -377,7 +392,9 @@ impl TraceInfo {
             Table::of(rows, fields)
         };
         let causes = counts(&causes(&self.quality), "cause");
-        let kinds = counts(&self.events_by_kind, "kind");
+        let mut kinds = self.events_by_kind.clone();
+        kinds.extend(self.page_events_by_kind.iter().cloned());
+        let kinds = counts(&kinds, "kind");
         let features = [
             field::name("feature", "feature", |(what, _): &(String, String)| what),
             field::name("state", "state", |(_, state)| state),
@@ -493,6 +510,15 @@ fn is_used(cache: &RecordedCache) -> bool {
 fn others(cache: &RecordedCache) -> String {
     let others = cache.aliases.iter().filter(|alias| **alias != cache.name);
     others.map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// Counts the events of pages by kind.
+fn page_events_by_kind(meta: &Meta) -> Vec<(String, u64)> {
+    let counts = meta
+        .pages
+        .iter()
+        .flat_map(|pages| PageKind::ALL.map(|kind| (kind.name().to_owned(), pages.count(kind))));
+    counts.filter(|(_, count)| *count > 0).collect()
 }
 
 /// Names the events that were lost, and how many gaps the recorder did not count.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use slablab_replay::{By, Holdings, Labels, When, holdings, passes};
+use slablab_replay::{By, Holdings, Labels, PageBy, When, holdings, passes};
 use slablab_trace::{Meta, TraceReader, Vmlinux};
 
 use crate::progress::Progress;
@@ -28,7 +28,8 @@ pub(crate) struct MomentArgs {
 /// How holders are put together.
 #[derive(clap::Args, Debug, Default, Clone)]
 pub(crate) struct GroupArgs {
-    /// Group by these: site, cache, stack, owner, module, type, directory, program
+    /// Group by these: site, cache, stack, owner, module, type, directory, program; with --pages order, migrate-type, gfp,
+    /// use (slabs or others), site, stack, owner, module, program
     #[arg(
         long,
         value_enum,
@@ -54,11 +55,16 @@ enum ByName {
     Type,
     Directory,
     Program,
+    Order,
+    MigrateType,
+    Gfp,
+    Use,
 }
 
 impl ByName {
-    fn by(self) -> By {
-        match self {
+    /// Returns what slab events are grouped by; `None` of what only pages have.
+    fn by(self) -> Option<By> {
+        Some(match self {
             Self::Site => By::Site,
             Self::Cache => By::Cache,
             Self::Stack => By::Stack,
@@ -67,7 +73,28 @@ impl ByName {
             Self::Type => By::Type,
             Self::Directory => By::Directory,
             Self::Program => By::Program,
-        }
+            Self::Order | Self::MigrateType | Self::Gfp | Self::Use => return None,
+        })
+    }
+
+    /// Returns what page events are grouped by; `None` of what only slab events have.
+    fn by_of_pages(self) -> Option<PageBy> {
+        Some(match self {
+            Self::Site => PageBy::Site,
+            Self::Stack => PageBy::Stack,
+            Self::Owner => PageBy::Owner,
+            Self::Module => PageBy::Module,
+            Self::Program => PageBy::Program,
+            Self::Order => PageBy::Order,
+            Self::MigrateType => PageBy::MigrateType,
+            Self::Gfp => PageBy::Gfp,
+            Self::Use => PageBy::Use,
+            Self::Cache | Self::Type | Self::Directory => return None,
+        })
+    }
+
+    fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }
 
@@ -118,6 +145,11 @@ impl MomentArgs {
         }
     }
 
+    /// Returns the moments that are asked for, of this trace.
+    pub(crate) fn when(&self, meta: &Meta) -> Vec<When> {
+        self.moments().iter().map(|moment| moment.when(meta)).collect()
+    }
+
     /// Returns what columns call the moments.
     pub(crate) fn words(&self) -> Vec<String> {
         self.moments().into_iter().map(Moment::words).collect()
@@ -126,7 +158,7 @@ impl MomentArgs {
     /// Counts what was alive at these moments.
     pub(crate) fn holdings(&self, trace: &TraceReader) -> Result<Holdings> {
         let meta = trace.meta();
-        let moments: Vec<When> = self.moments().iter().map(|moment| moment.when(meta)).collect();
+        let moments = self.when(meta);
         let total = meta.events.saturating_mul(passes(&moments));
         let mut progress = Progress::default();
         let counted = holdings(trace, &moments, &mut |done| {
@@ -149,18 +181,39 @@ impl GroupArgs {
 
     /// Refuses what says how to group where nothing is to be grouped.
     pub(crate) fn check(&self) -> Result<()> {
+        if let Some(by) = self.by.iter().find(|by| by.by().is_none()) {
+            bail!("--by {} is about pages: add --pages", by.name());
+        }
         if self.by.is_empty() && (self.moments.is_given() || self.vmlinux.is_some()) {
             bail!("--at, --growth, --helper and --vmlinux are about groups: add --by owner");
         }
         Ok(())
     }
 
+    /// Refuses what slab events alone have.
+    pub(crate) fn check_of_pages(&self) -> Result<()> {
+        if let Some(by) = self.by.iter().find(|by| by.by_of_pages().is_none()) {
+            bail!("--by {} is about slab events: leave out --pages", by.name());
+        }
+        if self.vmlinux.is_some() {
+            bail!(
+                "--vmlinux is for --by type and directory, which pages do not have: leave it out"
+            );
+        }
+        Ok(())
+    }
+
     /// Returns what is grouped by, with the heading of each.
     pub(crate) fn by(&self) -> Vec<(By, String)> {
-        let name = |by: &ByName| {
-            by.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned())
-        };
-        self.by.iter().map(|by| (by.by(), name(by))).collect()
+        self.by.iter().filter_map(|by| Some((by.by()?, by.name()))).collect()
+    }
+
+    /// Returns what pages are grouped by, with the heading of each.
+    pub(crate) fn by_of_pages(&self) -> Vec<(PageBy, String)> {
+        self.by
+            .iter()
+            .filter_map(|by| Some((by.by_of_pages()?, by.name().replace('-', " "))))
+            .collect()
     }
 
     /// Names the groups, with types and directories where they are asked for.

@@ -15,6 +15,7 @@ use super::outputs::check_replaced;
 use super::tables;
 use super::written::{Written, refuse_output};
 use crate::cli::OutputArgs;
+use crate::output::thousands;
 use crate::progress::Progress;
 use crate::say::say;
 
@@ -107,6 +108,32 @@ pub(crate) fn open(path: &Path, filter: &FilterArgs) -> Result<TraceReader> {
     filter.apply(open_whole(path)?, path)
 }
 
+/// As [`open`], for questions about pages.
+pub(crate) fn open_pages(path: &Path, filter: &FilterArgs) -> Result<TraceReader> {
+    let mut progress = Progress::default();
+    let trace = slablab_trace::open(path, &mut |step| progress.step(step))?;
+    drop(progress);
+    filter.apply(trace, path)
+}
+
+/// Says that events of pages are not looked at, and refuses a trace that has no others.
+fn tell_pages(path: &Path, meta: &Meta) -> Result<()> {
+    let Some(pages) = &meta.pages else { return Ok(()) };
+    if meta.events == 0 {
+        bail!(
+            "{}: holds events of pages only, and none of slabs: ask `slablab stat --pages`",
+            path.display()
+        );
+    }
+    say(format_args!(
+        "slablab: {}: this answer is about slabs and leaves its {} events of pages aside (`slablab stat --pages` is about \
+         them)",
+        path.display(),
+        thousands(pages.events)
+    ));
+    Ok(())
+}
+
 /// As [`open`], for questions that need the lifetimes of objects: a recording without frees is refused.
 pub(crate) fn open_with_lifetimes(path: &Path, filter: &FilterArgs) -> Result<TraceReader> {
     let trace = open_whole(path)?;
@@ -130,6 +157,7 @@ fn open_whole(path: &Path) -> Result<TraceReader> {
     let mut progress = Progress::default();
     let trace = slablab_trace::open(path, &mut |step| progress.step(step))?;
     drop(progress);
+    tell_pages(path, trace.meta())?;
     tell_guesses(path, &trace);
     Ok(trace)
 }

@@ -28,6 +28,7 @@ pub(crate) mod replay;
 pub(crate) mod report;
 mod size;
 pub(crate) mod stat;
+mod stat_pages;
 mod tables;
 pub(crate) mod top;
 pub(crate) mod traces;

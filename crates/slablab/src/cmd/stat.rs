@@ -20,6 +20,7 @@ use super::groups::GroupArgs;
 use super::import;
 use super::memory::MemoryArgs;
 use super::question::check_outputs;
+use super::stat_pages;
 use super::traces::args::{ManyArgs, refuse};
 use super::traces::{Question, Traces};
 use crate::answers::groups::{GroupsAnswer, GroupsView, MomentLine, flames};
@@ -50,6 +51,9 @@ pub(crate) struct Args {
         hide_possible_values = true
     )]
     sort: Vec<SortKey>,
+    /// Count pages instead: who took them, which were not freed (record --pages, perf kmem --page record)
+    #[arg(long, conflicts_with_all = ["sort", "raw_ip"])]
+    pages: bool,
     /// Show addresses instead of symbols
     #[arg(long)]
     raw_ip: bool,
@@ -114,6 +118,9 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
             "--compat counts all of a perf.data: leave out --time, --cpu, --pid, --comm, --cache and --site"
         );
     }
+    if args.pages {
+        return of_pages(args, output);
+    }
     args.groups.check()?;
     check_outputs(&args.many.all(&args.trace), args.answer.outputs())?;
     if args.groups.is_given() {
@@ -133,6 +140,29 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         keys.iter().map(|key| key.compare(a, b)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
     });
     give(&stat, output, &args.answer)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Counts the events of pages.
+fn of_pages(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    args.groups.check_of_pages()?;
+    check_outputs(&args.many.all(&args.trace), args.answer.outputs())?;
+    refuse(&[("--pages", args.many.with(&args.trace)?.is_some())])?;
+    match args.compat {
+        Some(Compat::Perf) => {
+            if args.groups.is_given() || args.groups.moments.is_given() {
+                bail!(
+                    "--compat gives perf's own tables: leave out --by, --at, --growth and --helper"
+                );
+            }
+            let answer = stat_pages::of_perf_data(&args.trace, args.answer.lines)?;
+            give(&answer, output, &args.answer)?;
+        }
+        None => {
+            let answer = stat_pages::of_trace(&args.trace, &args.groups, &args.filter)?;
+            give(&answer, output, &args.answer)?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -239,7 +269,7 @@ fn of_perf_data(path: &Path, args: &Args) -> Result<StatAnswer> {
         }
         progress.step(source.facts().progress());
         let sites = &source.facts().names.sites;
-        for event in &events {
+        for event in events.iter().filter(|event| event.page.is_none()) {
             if event.kind.is_alloc() {
                 perf.alloc(&PerfAlloc {
                     call_site: sites.get(event.site as usize).map_or(0, |site| site.address),

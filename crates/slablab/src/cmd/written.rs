@@ -32,6 +32,9 @@ pub(crate) struct Written {
     file: String,
     file_bytes: u64,
     events: u64,
+    /// Events of pages, which `events` does not count
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page_events: Option<u64>,
     lost: u64,
     unplaced_share: f64,
     duration_seconds: Option<f64>,
@@ -110,6 +113,7 @@ impl Written {
             file: file.display().to_string(),
             file_bytes: std::fs::metadata(file).map_or(0, |file| file.len()),
             events: meta.events,
+            page_events: meta.pages.as_ref().map(|pages| pages.events),
             lost: meta.quality.lost_total(),
             unplaced_share: meta.unplaced_share(),
             duration_seconds: None,
@@ -146,7 +150,10 @@ impl Written {
             0 => format!("written to {}", self.file),
             length => format!("{} written to {}", bytes(length), self.file),
         };
-        let events = counted(self.events, "event");
+        let mut events = counted(self.events, "event");
+        if let Some(pages) = self.page_events {
+            events += &format!(" of slabs and {} of pages", thousands(pages));
+        }
         let what = match (self.duration_seconds, self.kept_seconds) {
             (Some(seconds), Some(kept)) => {
                 format!(

@@ -69,6 +69,13 @@ impl Names {
         stack
     }
 
+    /// Returns the addresses of a stack, nearest first; 0 where a frame has only a name.
+    #[must_use]
+    pub fn stack_addresses(&self, stack: u32) -> Vec<u64> {
+        let (frames, _) = self.stacks.stack(stack);
+        frames.iter().map(|frame| self.sites[*frame as usize].address).collect()
+    }
+
     /// Returns the number of the stack of these symbols.
     pub(super) fn stack_of_symbols<'a>(
         &mut self,

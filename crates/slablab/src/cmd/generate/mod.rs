@@ -20,8 +20,10 @@ use crate::answers::groups::GroupsAnswer;
 use crate::answers::holding::HoldingAnswer;
 use crate::answers::info::InfoAnswer;
 use crate::answers::leaks::LeaksAnswer;
+use crate::answers::pages::PagesAnswer;
 use crate::answers::partition::PartitionAnswer;
 use crate::answers::patch::PatchAnswer;
+use crate::answers::perf_pages::PerfPagesAnswer;
 use crate::answers::stat::StatAnswer;
 use crate::answers::top::TopAnswer;
 use crate::answers::tune::TuneAnswer;
@@ -74,6 +76,8 @@ fn schemas() -> Vec<Published> {
         Published::answer::<CensusAnswer>(),
         Published::answer::<StatAnswer>(),
         Published::answer::<GroupsAnswer>(),
+        Published::answer::<PagesAnswer>(),
+        Published::answer::<PerfPagesAnswer>(),
         Published::answer::<AdviseAnswer>(),
         Published::answer::<TuneAnswer>(),
         Published::answer::<FitAnswer>(),
