@@ -1,6 +1,6 @@
 //! What the targets of the readers share: the promises that a trace keeps, whatever it was read from.
 
-use slablab_trace::{Event, Format, Meta, NONE, load, open_raw};
+use slablab_trace::{Event, Format, Meta, NONE, PageEvent, TraceReader, load, open_raw};
 
 /// Asserts that a row names nothing that the metadata does not have.
 pub fn check_row(row: &Event, meta: &Meta) {
@@ -8,6 +8,27 @@ pub fn check_row(row: &Event, meta: &Meta) {
     assert!(row.site == NONE || (row.site as usize) < meta.sites.len());
     assert!(row.cache == NONE || (row.cache as usize) < meta.caches.len());
     assert!(u32::from(row.cpu) < meta.cpus);
+}
+
+/// Asserts that a page row names nothing that the metadata does not have.
+pub fn check_page_row(row: &PageEvent, meta: &Meta) {
+    let pages = meta.pages.as_ref().expect("a trace with page rows counts them");
+    assert!(row.object == NONE || row.object < pages.slots);
+    assert!(row.stack == NONE || (row.stack as usize) < meta.stacks.len());
+    assert!(u32::from(row.cpu) < meta.cpus);
+}
+
+/// Checks page rows up to the first error; returns how many there are.
+pub fn check_page_rows(reader: &TraceReader) -> u64 {
+    let (mut rows, mut time_ns) = (0, 0);
+    for batch in reader.page_batches().map_while(Result::ok) {
+        for row in batch.iter() {
+            check_page_row(row, reader.meta());
+            assert!(row.time_ns >= time_ns);
+            (rows, time_ns) = (rows + 1, row.time_ns);
+        }
+    }
+    rows
 }
 
 /// Puts `data` into a file of this process, and returns its path.
@@ -30,4 +51,5 @@ pub fn check_import(data: &[u8], name: &str, format: Format) {
         (rows, time_ns) = (rows + 1, row.time_ns);
     }
     assert_eq!(rows, meta.events);
+    assert_eq!(check_page_rows(&reader), meta.pages.as_ref().map_or(0, |pages| pages.events));
 }

@@ -49,13 +49,14 @@ fn read(file: &str) -> String {
 }
 
 /// The chapters of the book that show commands.
-const CHAPTERS: [&str; 8] = [
+const CHAPTERS: [&str; 9] = [
     "book/advise.md",
     "book/holding.md",
     "book/insmod.md",
     "book/lab.md",
     "book/leaks.md",
     "book/other-tools.md",
+    "book/pages.md",
     "book/record.md",
     "book/replay.md",
 ];

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::process::{Command, Stdio};
 
 use boon::{Compiler, Schemas};
 use serde_json::Value;
@@ -56,6 +57,9 @@ const COMMANDS: &[&str] = &[
 /// Commands for root, who may record.
 const AS_ROOT: &[&str] = &[
     "record -o TMP/t.parquet -- true",
+    "record --pages -o TMP/pages.parquet -- ls -R /usr/share/doc",
+    "info TMP/pages.parquet",
+    "stat --pages TMP/pages.parquet",
     "record --sample 2 -o TMP/sample.parquet -- ls -R /usr/share/doc",
     "info TMP/sample.parquet",
     "stat TMP/sample.parquet",
@@ -64,6 +68,10 @@ const AS_ROOT: &[&str] = &[
     "leaks --once --for 3s",
     "info --census",
 ];
+
+/// A command for who has perf, beside root; what it prints, and how perf makes its input.
+const OF_PERF: (&str, &str) =
+    ("stat --pages --compat perf TMP/perf.data", "slablab.stat.perf-pages/1");
 
 /// Kinds that only a kernel in QEMU, or a kernel's own sources, have a command print; tests of their own look at these.
 const OF_GUESTS: &[&str] =
@@ -79,7 +87,8 @@ fn what_is_printed_as_json_is_as_its_schema_says() {
     let mut published = published(&folder.path().join("slablab/schemas"));
     let mut printed = BTreeSet::new();
     let as_root = if shown::is_root() { AS_ROOT } else { &[] };
-    for command in COMMANDS.iter().chain(as_root) {
+    let of_perf = recorded_by_perf(&folder.path().join("perf.data")).then_some(&OF_PERF.0);
+    for command in COMMANDS.iter().chain(as_root).chain(of_perf) {
         let json = printed_by(&command.replace("TMP", place));
         let name = json["schema"].as_str().unwrap_or_else(|| panic!("{command}: no schema"));
         let (schemas, index) =
@@ -97,10 +106,20 @@ fn what_is_printed_as_json_is_as_its_schema_says() {
     }
     for name in published.keys().filter(|_| shown::is_root()) {
         assert!(
-            printed.contains(name) || OF_GUESTS.contains(&name.as_str()),
+            printed.contains(name)
+                || OF_GUESTS.contains(&name.as_str())
+                || of_perf.is_none() && name == OF_PERF.1,
             "no command above prints {name}"
         );
     }
+}
+
+/// Has perf record events of pages; returns whether it could.
+fn recorded_by_perf(path: &std::path::Path) -> bool {
+    let mut perf = Command::new("perf");
+    perf.args(["kmem", "--page", "record", "-o"]).arg(path).args(["--", "ls", "/usr/share/doc"]);
+    let status = perf.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
 }
 
 /// Runs a command of `slablab` and returns its JSON.

@@ -199,8 +199,8 @@ pub struct RawEvent {
     pub node: i32,
     /// The call stack: number in [`Names`](crate::Names), or [`NONE`].
     pub stack: u32,
-    /// Of an event of the page allocator what it says of its pages: `ptr` is their number then, or [`NO_PAGE`](crate::NO_PAGE), and `kind`,
-    /// site, cache and sizes say nothing.
+    /// Of an event of the page allocator what it says of its pages: `ptr` is then their number, or
+    /// [`NO_PAGE`](crate::NO_PAGE), and `kind`, site, cache and sizes say nothing.
     pub page: Option<RawPage>,
 }
 

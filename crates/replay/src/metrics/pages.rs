@@ -238,3 +238,79 @@ impl Count {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use slablab_trace::{NO_BYTE, RawPage, TraceWriter};
+
+    use super::*;
+    use crate::metrics::page_groups::{PageBy, PageLabels, page_groups};
+
+    /// A trace of these page rows: time, kind, slot, order, thread.
+    fn trace(rows: &[(u64, PageKind, u32, u8, u32)]) -> (tempfile::TempDir, TraceReader) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.parquet");
+        let mut writer = TraceWriter::create(&path).unwrap();
+        for &(time_ns, kind, object, order, pid) in rows {
+            let page = RawPage {
+                kind,
+                order,
+                migrate_type: 1,
+                fallback_order: NO_BYTE,
+                fallback_type: NO_BYTE,
+                change_ownership: NO_BYTE,
+            };
+            let (gfp, stack, cpu) = (0xcc0, NONE, 0);
+            writer.push_page(&PageEvent { time_ns, object, pid, gfp, stack, cpu, page }).unwrap();
+        }
+        let comms = [(1, "sh".to_owned()), (2, "tar".to_owned())].into();
+        writer.finish(Meta { comms, ..Meta::default() }).unwrap();
+        (folder, TraceReader::open(path).unwrap())
+    }
+
+    use PageKind::{Alloc, Free, FreeBatched, ImplicitFree, PcpuDrain};
+
+    #[test]
+    fn parts_of_a_block_end_alone_and_the_block_with_the_last() {
+        let (_folder, trace) = trace(&[
+            (10, Alloc, 0, 2, 1),
+            (20, Alloc, 1, 0, 2),
+            (30, Free, 0, 1, 2),
+            (40, PcpuDrain, NONE, 0, 2),
+            (50, FreeBatched, 0, 0, 2),
+            (60, Alloc, NONE, 3, 2),
+            (70, Free, NONE, 9, 1),
+            (90, ImplicitFree, 0, 0, 1),
+        ]);
+        let moments = [When::End, When::Peak, When::At(35)];
+        let held = page_holdings(&trace, &moments, &mut |_| {}).unwrap();
+        let live: Vec<_> = held.holders.iter().map(|one| (one.live.clone(), one.peak)).collect();
+        assert_eq!(live, [(vec![0, 4, 2], 4), (vec![1, 1, 1], 1)]);
+        assert_eq!((held.holders[0].ended, held.holders[0].lived_ns), (1, 80));
+        assert_eq!((held.freed_pages, &held.times_ns[..]), (4, &[90, 20, 30][..]));
+    }
+
+    #[test]
+    fn groups_by_anything_have_the_same_sum() {
+        let rows =
+            [(1, Alloc, 0, 2, 1), (2, Alloc, 1, 0, 2), (3, Alloc, 2, 2, 2), (4, Free, 0, 2, 1)];
+        let (_folder, trace) = trace(&rows);
+        let held = page_holdings(&trace, &[When::End], &mut |_| {}).unwrap();
+        let labels = PageLabels::new(trace.meta(), &held, &[]);
+        let groups = |by: &[PageBy]| {
+            let groups = page_groups(&held, &labels, by);
+            groups
+                .into_iter()
+                .map(|group| (group.names.join(" "), group.live[0]))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(groups(&[]), [(String::new(), 5)]);
+        assert_eq!(groups(&[PageBy::Order]), [("0".to_owned(), 1), ("2".to_owned(), 4)]);
+        assert_eq!(groups(&[PageBy::Program]), [("sh".to_owned(), 0), ("tar".to_owned(), 5)]);
+        assert_eq!(groups(&[PageBy::Use]), [("(no stack: cannot tell)".to_owned(), 5)]);
+        assert_eq!(
+            groups(&[PageBy::Gfp, PageBy::MigrateType]),
+            [("GFP_KERNEL movable".to_owned(), 5)]
+        );
+    }
+}

@@ -186,10 +186,10 @@ impl PagesAnswer {
     fn allocated(&self) -> String {
         let failed = match self.failed_allocs {
             0 => "none failed".to_owned(),
-            failed => format!("{} failed", thousands(failed)),
+            failed => format!("{} of them failed", thousands(failed)),
         };
         format!(
-            "{} of {} were recorded, of which {failed}; {} of these pages were freed.",
+            "{} of {} were recorded, and {failed}; {} of these pages were freed.",
             counted(self.total.allocs + self.failed_allocs, "allocation"),
             self.bytes(self.total.pages),
             self.bytes(self.freed_pages)
@@ -236,8 +236,9 @@ impl PagesAnswer {
             ));
         }
         if self.implicit_frees > 0 {
+            let were = if self.implicit_frees == 1 { "was" } else { "were" };
             parts.push(format!(
-                "{} were given again without a free in between",
+                "{} {were} given again without a free in between",
                 counted(self.implicit_frees, "block")
             ));
         }

@@ -61,7 +61,7 @@ pub(crate) struct Args {
 /// Whether the trace may be given away.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AddressArgs {
-    /// Leave the kernel addresses of call sites out of the trace, so that it can be given away; their names stay
+    /// Leave kernel addresses of call sites out, so that the trace can be given away; names stay
     #[arg(long)]
     strip_addresses: bool,
 }

@@ -73,7 +73,7 @@ pub(crate) struct Args {
         hide_possible_values = true
     )]
     stacks: Option<Stacks>,
-    /// Record the page allocator's events too (`stat --pages`): all of them, whatever is chosen of slab events
+    /// Record the page allocator's events too, all
     #[arg(long, conflicts_with_all = ["callers", "no_frees"])]
     pages: bool,
     /// Set no kprobes at functions that allocate or free many objects in a call without events; estimate such frees

@@ -504,7 +504,14 @@ pub fn fuzz_pages(data: &[u8]) {
          \tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n\
          \tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n",
     );
-    let formats = [format, stack].map(|format| format.expect("a good format"));
+    let page_alloc = EventFormat::parse(
+        "name: mm_page_alloc\nID: 9\n\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\
+         \tfield:unsigned long pfn;\toffset:8;\tsize:8;\tsigned:0;\n\
+         \tfield:unsigned int order;\toffset:16;\tsize:4;\tsigned:0;\n\
+         \tfield:unsigned long gfp_flags;\toffset:20;\tsize:8;\tsigned:0;\n\
+         \tfield:int migratetype;\toffset:28;\tsize:4;\tsigned:1;\n",
+    );
+    let formats = [format, stack, page_alloc].map(|format| format.expect("a good format"));
     let mut source = TracefsRaw::new(page, &formats, vec![(0, low), (1, high)], Facts::default())
         .expect("a good format");
     let mut events = Vec::new();
