@@ -295,7 +295,7 @@ mod tests {
         {
             assert!(SLAB_MAKERS.contains(&plain(maker)), "{maker}");
         }
-        // A large block of kmalloc's is no slab.
+        // A large block of kmalloc's is not a slab.
         assert!(!SLAB_MAKERS.contains(&plain("___kmalloc_large_node+0x7")));
     }
 

@@ -75,7 +75,7 @@ pub(crate) struct PageLine {
     /// By how many pages it grew from the first moment to the last, where growth was asked for
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) growth_pages: Option<i64>,
-    /// Blocks of which all pages were freed
+    /// Blocks that were freed as a whole
     pub(crate) freed: u64,
     /// How long these lived on average; absent where none was freed
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,7 +100,7 @@ impl PageLine {
         }
     }
 
-    /// Returns the pages that were alive at the first moment, which is the end where nobody asks for others.
+    /// Returns the pages that were alive at the first moment, which is the end where no other is asked for.
     fn first(&self) -> u64 {
         self.live_pages.first().copied().unwrap_or(0)
     }
@@ -216,7 +216,7 @@ impl PagesAnswer {
         let (slabs, untold) = (pages(USE_SLAB), pages(USE_UNTOLD));
         if untold == self.total.first() && untold > 0 {
             return "Which of them are slabs' cannot be told without call stacks (record --pages --stacks): flags such as \
-                    __GFP_COMP are no proof."
+                    __GFP_COMP do not prove it."
                 .to_owned();
         }
         let untold = match untold {
@@ -285,7 +285,7 @@ impl PagesAnswer {
 }
 
 /// What the columns of the tables are.
-const HOW: &str = "Only pages that the trace saw allocated count. Mean life: of blocks of which all pages were freed.";
+const HOW: &str = "Only pages that the trace saw allocated count. Mean life: of blocks that were freed as a whole.";
 
 impl Answer for PagesAnswer {
     const SCHEMA: &'static str = "slablab.stat.pages/1";

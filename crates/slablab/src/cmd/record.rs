@@ -83,7 +83,8 @@ pub(crate) struct Args {
     addresses: AddressArgs,
     /// Make the trace of an interrupted recording that was to be written to --output
     #[arg(long, conflicts_with_all = ["buffer", "duration", "last", "until_slab", "until_unreclaim", "caches", "sites",
-                                      "sample", "no_probes", "stacks", "pages", "callers", "no_frees", "strip_addresses", "command"])]
+                                      "sample", "no_probes", "stacks", "pages",
+                                      "callers", "no_frees", "strip_addresses", "command"])]
     recover: bool,
     /// The command to run meanwhile
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]

@@ -18,7 +18,7 @@ use crate::answers::pages::{PageTable, PagesAnswer, PagesView};
 use crate::answers::perf_pages::PerfPagesAnswer;
 use crate::progress::Progress;
 
-/// What is shown where nobody asks for groups; the first screen has those that are marked.
+/// What is shown where no groups are asked for; the first screen has those that are marked.
 const TABLES: [(PageBy, &str, bool); 9] = [
     (PageBy::Owner, "owner", true),
     (PageBy::Order, "order", true),

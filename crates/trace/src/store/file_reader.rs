@@ -346,7 +346,7 @@ impl FileRows {
         if !self.file.is_whole() {
             return Ok(());
         }
-        // Rows of both kinds are asked for where the file is no trace as it is.
+        // Rows of both kinds are asked for only of a file that has to be imported.
         if self.wanted == RowsOf::Pages { self.check_pages(pages) } else { self.check(to) }
     }
 

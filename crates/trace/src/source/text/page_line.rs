@@ -1,7 +1,7 @@
 //! The fields of the page allocator's events in a text: `page=0x2cc6b3 pfn=0x2cc6b3 order=0 migratetype=0 gfp_flags=...`.
 //!
 //! # How it works
-//! The page is known by `pfn`. Where `page` is no address, the allocation failed: then `pfn` says 0, which is the number of
+//! The page is known by `pfn`. Where `page` is null, the allocation failed: then `pfn` says 0, which is the number of
 //! a page, too.
 //!
 //! Linux counterpart: `include/trace/events/kmem.h` @ 6.1 and 6.18.
@@ -118,7 +118,7 @@ mod tests {
         let event = parse("x-1 [000] 1.5: mm_page_free: page=0x5 pfn=0x5 order=900").unwrap().event;
         assert!(event.page.unwrap().beyond_linux().is_some());
         assert!(parse("mm_page_alloc: page=0x5 pfn=0x5 order=0").is_err());
-        // The name in a thread's name is no event.
+        // A thread may be called as an event begins.
         let text = "mm_page_-1 [000] 1.5: kfree: call_site=f ptr=0x12";
         assert_eq!(parse(text).unwrap().event.page, None);
     }
