@@ -108,7 +108,7 @@ pub fn read_input(
 ) -> Result<TraceReader, Error> {
     let path = input.path().to_owned();
     match opened(input, options.format)? {
-        Opened::Trace(trace) => Ok(trace),
+        Opened::Trace(trace) => Ok(*trace),
         Opened::Source(mut source) => {
             let importer = Importer::new(TraceWriter::in_memory(&path), &path);
             let importer = importer.symbols(options.symbols.clone());
@@ -121,7 +121,7 @@ pub fn read_input(
 
 /// What an input turned out to be.
 enum Opened {
-    Trace(TraceReader),
+    Trace(Box<TraceReader>),
     Source(Box<dyn Source>),
 }
 
@@ -134,7 +134,7 @@ fn opened(input: Input, format: Option<Format>) -> Result<Opened, Error> {
     let (file, bytes) = input.into_file()?;
     let file = ParquetFile::open(&path, file, bytes)?;
     if file.is_whole() {
-        return TraceReader::of_file(&path, file).map(Opened::Trace);
+        return TraceReader::of_file(&path, file).map(|trace| Opened::Trace(Box::new(trace)));
     }
     Ok(Opened::Source(crate::source::of_parquet(&path, &file)))
 }
