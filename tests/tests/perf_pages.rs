@@ -100,7 +100,7 @@ fn every_number_of_pages_is_perfs() {
 
     // The imported file has no numbers of pages.
     let trace = folder.path().join("t.parquet");
-    stdout(&["import", file, "-o", trace.to_str().unwrap()]);
+    _ = stdout(&["import", file, "-o", trace.to_str().unwrap()]);
     let sentence = refusal(&["stat", "--pages", "--compat", "perf", trace.to_str().unwrap()]);
     assert!(sentence.contains("holds no numbers of pages"), "{sentence}");
     let sentence = refusal(&["replay", trace.to_str().unwrap()]);
