@@ -71,6 +71,15 @@ impl Btf {
         Types::parse(bytes).map(Self)
     }
 
+    /// Returns whether a structure has `bytes` bytes; `None` if there is none of that name.
+    #[must_use]
+    pub fn has_size(&self, structure: &str, bytes: u64) -> Option<bool> {
+        let named = |one: &&Type| one.kind == kind::STRUCT && self.0.text(one.name) == structure;
+        let mut sizes =
+            self.0.iter().filter(named).map(|one| u64::from(one.size_or_type)).peekable();
+        sizes.peek().is_some().then(|| sizes.any(|size| size == bytes))
+    }
+
     /// Returns the structures of `bytes` bytes that `functions` may allocate, the likeliest first.
     #[must_use]
     pub fn candidates(&self, functions: &[&str], bytes: u64) -> Vec<Candidate> {
