@@ -30,7 +30,7 @@ const OTHERS: [&str; 13] = [
     "replay traces/boot.parquet traces/build.parquet",
     "advise traces/boot.parquet traces/build.parquet",
     "stat traces/boot.parquet traces/build.parquet",
-    "patch traces/hackbench.parquet alloc_fdtable+0xd0",
+    "patch traces/hackbench.parquet alloc_fdtable+0xd0 --source none",
     "lab compare --csv tests/data/hackbench-31-pairs.csv",
     "partition TMP/typed/typed.parquet --by typed:64",
     "partition TMP/typed/typed.parquet --by typed:2 --with sock",

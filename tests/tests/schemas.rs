@@ -36,7 +36,7 @@ const COMMANDS: &[&str] = &[
     "classes traces/boot.parquet --further 2",
     "fit traces/boot.parquet --memory 64M",
     "tune traces/boot.parquet",
-    "patch traces/hackbench.parquet alloc_fdtable+0xd0",
+    "patch traces/hackbench.parquet alloc_fdtable+0xd0 --source none",
     "import traces/boot.parquet --time 50%,90% -o TMP/part.parquet",
     "export traces/boot.parquet --tables TMP/tables",
     "lab list",

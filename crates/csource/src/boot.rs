@@ -10,33 +10,34 @@ use crate::tree::Tree;
 /// Initcalls that run before `core_initcall`s, or among them in the order of linking.
 const EARLY: [&str; 5] =
     ["early_initcall", "pure_initcall", "core_initcall", "core_initcall_sync", "console_initcall"];
-/// Folders whose functions `start_kernel` calls.
-const OF_THE_BOOT: [&str; 9] =
-    ["init/", "kernel/", "mm/", "fs/", "block/", "lib/", "ipc/", "security/", "net/"];
-
 /// Returns the function for the boot that leads to `name` before the cache is made, if there is one.
 pub(crate) fn early_caller(tree: &Tree, file: &CFile, name: &str) -> Result<Option<At>> {
     let mut seen = HashSet::new();
     if let Some(at) = early_in(file, name, &mut seen) {
         return Ok(Some(At { file: file.path.clone(), line: file.line(at) }));
     }
-    // Callers elsewhere of what the file offers: those that call it in so many words.
+    // Callers elsewhere of what the file offers: those that call it in so many words, or by a function of a header.
     let is_offered = |one: &&Function| seen.contains(one.name.as_str()) && !one.is_static;
-    let offered: Vec<_> = file.functions.iter().filter(is_offered).map(|one| &one.name).collect();
-    for name in offered {
-        let is_of_boot = |path: &str| {
-            path.ends_with(".c")
-                && path != file.path
-                && OF_THE_BOOT.iter().any(|folder| path.starts_with(folder))
-        };
-        for other in tree.containing(&[name.as_str()], is_of_boot)? {
-            let callers = callers(&other, name).filter(|caller| caller.is_init);
-            let early: Option<&Function> =
-                callers.into_iter().find(|caller| is_early(&other, caller, &mut HashSet::new()));
-            if let Some(caller) = early {
-                return Ok(Some(At { file: other.path.clone(), line: other.line(caller.name_at) }));
+    let offered = file.functions.iter().filter(is_offered);
+    let mut names: Vec<String> = offered.map(|one| one.name.clone()).collect();
+    for _ in 0..2 {
+        let words: Vec<_> = names.iter().map(String::as_str).collect();
+        if words.is_empty() {
+            break;
+        }
+        let mut wrappers = Vec::new();
+        for other in tree.containing(&words, |path| path != file.path)? {
+            for caller in words.iter().flat_map(|name| callers(&other, name)) {
+                if caller.is_init && is_early(&other, caller, &mut HashSet::new()) {
+                    let line = other.line(caller.name_at);
+                    return Ok(Some(At { file: other.path.clone(), line }));
+                }
+                if other.path.ends_with(".h") {
+                    wrappers.push(caller.name.clone());
+                }
             }
         }
+        names = wrappers;
     }
     Ok(None)
 }
@@ -116,7 +117,8 @@ mod tests {
         for (path, text) in [
             ("include/linux/slab.h", ""),
             ("kernel/a.c", "void f(void) { }\n"),
-            ("init/main.c", "void __init start(void)\n{ f(); }\n"),
+            ("include/linux/a.h", "static inline void g(void) { f(); }\n"),
+            ("init/main.c", "void __init start(void)\n{ g(); }\n"),
         ] {
             let path = folder.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();

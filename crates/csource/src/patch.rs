@@ -400,3 +400,116 @@ fn date(seconds: u64) -> String {
     let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
     format!("{day}, {} {month} {year} {hour:02}:{minute:02}:{second:02} +0000", left + 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::Wanted;
+    use std::fs;
+
+    const MAKE: &str = "struct a { int x; };\nstruct a *make(void)\n{\n\treturn kzalloc(sizeof(struct a), GFP_KERNEL);\n}\n";
+
+    fn patch(text: &str, more: &[(&str, &str)]) -> Result<CachePatch> {
+        let folder = tempfile::tempdir().unwrap();
+        let files =
+            [("include/linux/slab.h", ""), ("fs/a.c", text), ("fs/Makefile", "obj-y += a.o\n")];
+        for (path, text) in files.iter().chain(more) {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let tree = Tree::open(folder.path()).unwrap();
+        let site = Site::find(&tree, &Wanted { symbol: "make", place: None, is_size: &|_| None })?;
+        CachePatch::new(&tree, site, "SLAB_PANIC")
+    }
+
+    #[test]
+    fn the_cache_stands_behind_the_includes_and_slab_h_is_added() {
+        let text = format!(
+            "/* a */\n#include <linux/fs.h>\n#include \"a.h\"\n#ifdef B\n#include \"b.h\"\n#endif\n{MAKE}"
+        );
+        let diff = patch(&text, &[]).unwrap().diff.text;
+        let head = " #include <linux/fs.h>\n+#include <linux/slab.h>\n #include \"a.h\"\n+\n\
+            +static struct kmem_cache *a_cachep __ro_after_init;\n+\n #ifdef B\n";
+        assert!(diff.contains(head), "{diff}");
+        assert!(diff.contains("+\treturn kmem_cache_zalloc(a_cachep, GFP_KERNEL);\n"), "{diff}");
+    }
+
+    #[test]
+    fn flags_stay_as_they_are_and_names_are_free_ones() {
+        for (call, expected) in [
+            (
+                "kmalloc(sizeof(struct a), GFP_KERNEL | __GFP_NOWARN)",
+                "kmem_cache_alloc(a_cachep, GFP_KERNEL | __GFP_NOWARN)",
+            ),
+            (
+                "kzalloc_node(sizeof(struct a), gfp, node)",
+                "kmem_cache_alloc_node(a_cachep, gfp | __GFP_ZERO, node)",
+            ),
+            ("kzalloc_obj(struct a)", "kmem_cache_zalloc(a_cachep, GFP_KERNEL)"),
+        ] {
+            let text = format!(
+                "#include <linux/slab.h>\n{}",
+                MAKE.replace("kzalloc(sizeof(struct a), GFP_KERNEL)", call)
+            );
+            let diff = patch(&text, &[]).unwrap().diff.text;
+            assert!(diff.contains(expected), "{diff}");
+        }
+        let text = format!("#include <linux/slab.h>\nint a_cachep;\n{MAKE}");
+        assert_eq!(patch(&text, &[]).unwrap().cachep, "a_own_cachep");
+        let header = [("include/linux/mm.h", "extern struct kmem_cache *a_cachep;\n")];
+        let text = format!("#include <linux/slab.h>\n{MAKE}");
+        assert_eq!(patch(&text, &header).unwrap().cachep, "a_own_cachep");
+    }
+
+    #[test]
+    fn what_no_patch_suits_is_refused_with_the_reason() {
+        let head = "#include <linux/slab.h>\n";
+        for (text, why) in [
+            (format!("{head}{MAKE}module_init(f);\n"), "can be a module (module_init)"),
+            (format!("{head}{MAKE}module_pci_driver(f);\n"), "can be a module (module_pci_driver)"),
+            (format!("{head}#ifdef A\n{MAKE}#endif\n"), "stands in an #if"),
+            (format!("{head}{}", MAKE.replace("GFP_KERNEL", "GFP_DMA")), "__GFP_DMA"),
+            (
+                format!("{head}{MAKE}void __init boot(void) {{ make(); }}\n"),
+                "during the boot before initcalls",
+            ),
+            (
+                format!("{head}{MAKE}int f(void) {{ c = KMEM_CACHE(a, 0); }}\n"),
+                "has a cache already",
+            ),
+            (
+                format!("{head}{MAKE}int f(struct a *p) {{ copy_to_user(u, p, n); }}\n"),
+                "KMEM_CACHE_USERCOPY",
+            ),
+            (format!("{head}{MAKE}\r\n"), "do not survive a mail"),
+            (MAKE.to_owned(), "no #include outside of an #if"),
+        ] {
+            let error = patch(&text, &[]).unwrap_err().to_string();
+            assert!(error.contains(why), "{why} in {error}");
+        }
+        let text = format!("{head}{MAKE}");
+        let error = patch(&text, &[("fs/Makefile", "obj-m += a.o\n")]).unwrap_err().to_string();
+        assert!(error.contains("part of a module (obj-m)"), "{error}");
+    }
+
+    #[test]
+    fn a_letter_has_lines_of_72_columns_and_a_date() {
+        let text = format!("#include <linux/slab.h>\n{MAKE}");
+        let patch = patch(&text, &[]).unwrap();
+        let letter = Letter {
+            author: "A <a@example.org>".into(),
+            seconds: 1_709_210_096,
+            subject: "fs/a: give struct a a cache of its own".into(),
+            message: vec!["word ".repeat(40), "places:\n  fs/a.c:1".into()],
+            remarks: vec!["A remark.".into(), String::new()],
+        };
+        let text = letter.text(&patch.diff);
+        let head = "From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\nFrom: A <a@example.org>\n\
+            Date: Thu, 29 Feb 2024 12:34:56 +0000\nSubject: [PATCH] fs/a: give struct a a cache of its own\n\nword word";
+        assert!(text.starts_with(head), "{text}");
+        assert!(text.lines().take(12).all(|line| line.len() <= 72), "{text}");
+        let stat = "\n  fs/a.c:1\n---\nA remark.\n\n\n fs/a.c | 12 +++++++++++-\n 1 file changed, 11 insertions(+), 1 deletion(-)\n\ndiff ";
+        assert!(text.contains(stat), "{text}");
+    }
+}

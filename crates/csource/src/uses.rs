@@ -388,3 +388,130 @@ fn statement(file: &CFile, function: &Function, of: usize) -> Option<(usize, usi
     }
     Some((start, blocks.pop()?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::Wanted;
+    use std::fs;
+
+    const HEAD: &str = "struct a { int x; char text[9]; struct b *b; };\n\
+        struct a *make(void) { struct a *p = kzalloc(sizeof(*p), GFP_KERNEL); return p; }\n";
+
+    fn uses(text: &str, others: &[(&str, &str)]) -> Uses {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("include/linux")).unwrap();
+        let files = [("include/linux/slab.h", ""), ("a.c", text)];
+        for (path, text) in files.iter().chain(others) {
+            fs::write(folder.path().join(path), text).unwrap();
+        }
+        let tree = Tree::open(folder.path()).unwrap();
+        let wanted =
+            Wanted { symbol: "make", place: Some(("a.c", "make", None)), is_size: &|_| None };
+        Uses::of(&tree, &Site::find(&tree, &wanted).unwrap()).unwrap()
+    }
+
+    fn converted(function: &str) -> bool {
+        let uses = uses(&format!("{HEAD}{function}"), &[]);
+        assert_eq!(uses.frees.len(), 1, "{function}");
+        uses.frees[0].is_converted
+    }
+
+    #[test]
+    fn a_free_behind_a_look_into_the_object_is_certain() {
+        for function in [
+            "void f(struct a *p) { p->x = 1; kfree(p); }",
+            "void f(struct a *p) { if (p->x) return; g(); kfree(p); }",
+            "void f(struct a *p) { if (!p) return; p->x--; { kfree(p); } }",
+            "void f(void *v) { struct a *p = container_of(v, struct a, x); kfree(p); }",
+            "void f(struct a *p, int n) { g(p->x, n); if (n) kfree(p); }",
+        ] {
+            assert!(converted(function), "{function}");
+        }
+    }
+
+    #[test]
+    fn a_free_that_may_be_of_null_or_of_another_object_stays() {
+        for function in [
+            "void f(struct a *p) { kfree(p); }",
+            "void f(struct a *p) { kfree(p); p->x = 1; }",
+            "void f(struct a *p, int n) { if (n) p->x = 1; kfree(p); }",
+            "void f(struct a *p, int n) { if (n) { p->x = 1; } kfree(p); }",
+            "void f(struct a *p, int n) { if (n && p->x) g(); kfree(p); }",
+            "void f(struct a *p) { if (p) p->x = 1; kfree(p); }",
+            "void f(struct a *p) { if (!p) goto out; p->x = 1; out: kfree(p); }",
+            "void f(struct a *p, int n) { if (n) goto out; p->x = 1; out: kfree(p); }",
+            "void f(struct a *p) { p->x = 1; p = next(); kfree(p); }",
+            "void f(struct a *p) { for (; n; n--) p->x = 1; kfree(p); }",
+            "void f(struct a *p) { for_each(n) p->x = 1; kfree(p); }",
+            "void f(struct a *p) { g(sizeof(p->x)); kfree(p); }",
+            "void f(struct a *p, int n) { switch (n) { case 1: p->x = 1; case 2: kfree(p); } }",
+            "void f(struct a *p) {\n#ifdef A\np->x = 1;\n#endif\nkfree(p); }",
+            "void f(struct a *p) { p->x = 1; set(&p->x); if (p != NULL) kfree(p); }",
+            "void f(struct a *p) { p->x = 1; kfree_rcu(p, rcu); }",
+            "void f(struct a *p) { p->x = 1; kfree_sensitive(p); }",
+            "struct a *q; void f(void) { q->x = 1; kfree(q); }",
+        ] {
+            assert!(!converted(function), "{function}");
+        }
+    }
+
+    #[test]
+    fn no_free_is_certain_where_others_are_allocated_or_known() {
+        let free = "void f(struct a *p) { p->x = 1; kfree(p); }\n";
+        for (more, why) in [
+            ("void g(struct a *p) { p = kmalloc(sizeof(*p), 0); }", "allocated at a.c:4"),
+            ("void g(struct a *p) { p = kmemdup(p, n, 0); }", "allocated at a.c:4"),
+            (
+                "void g(int n) { struct a *p = (struct a *)kmem_cache_alloc(c, 0); }",
+                "allocated at a.c:4",
+            ),
+            ("struct b { struct a a; };", "parts of others (a.c:4)"),
+            ("typedef struct a a_t;", "another name (a.c:4)"),
+        ] {
+            let uses = uses(&format!("{HEAD}{free}{more}"), &[]);
+            assert!(!uses.frees[0].is_converted, "{more}");
+            assert!(
+                uses.unsure.as_ref().is_some_and(|unsure| unsure.contains(why)),
+                "{more}: {uses:?}"
+            );
+        }
+        let (first, rest) = HEAD.split_once('\n').unwrap();
+        let uses = uses(&format!("{rest}{free}"), &[("a.h", first)]);
+        assert!(uses.unsure.is_some_and(|why| why.contains("other files")));
+    }
+
+    #[test]
+    fn frees_in_other_files_and_those_not_told_are_named() {
+        let other =
+            "struct a;\nvoid g(struct a *p, void *v, char *s) { kfree(p);\nkfree(v);\nkfree(s); }";
+        let own = "struct a { int other; };\nvoid h(struct a *p) { kfree(p); }";
+        let uses = uses(HEAD, &[("b.c", other), ("c.c", own)]);
+        let places: Vec<_> = uses.frees.iter().map(|free| free.at.to_string()).collect();
+        assert_eq!(places, ["b.c:2"]);
+        let places: Vec<_> = uses.not_told.iter().map(ToString::to_string).collect();
+        assert_eq!(places, ["b.c:3"]);
+    }
+
+    #[test]
+    fn copies_of_a_part_to_user_space_are_seen_unless_their_size_is_constant() {
+        for (call, count) in [
+            ("copy_to_user(to, p->text, n)", 1),
+            ("copy_to_user(to, &p->x, n)", 1),
+            ("copy_from_user(p, from, n)", 1),
+            ("copy_to_user(to, p->text, sizeof(p->text))", 0),
+            ("copy_to_user(to, p->b, n)", 0),
+            ("copy_to_user(to, v, n)", 0),
+        ] {
+            let uses = uses(&format!("{HEAD}void f(struct a *p, void *v) {{ {call}; }}"), &[]);
+            assert_eq!(uses.copied.len(), count, "{call}");
+        }
+    }
+
+    #[test]
+    fn a_structure_with_a_cache_is_seen() {
+        let other = "int init(void) { c = KMEM_CACHE(a, SLAB_PANIC); }";
+        let uses = uses(HEAD, &[("b.c", other)]);
+        assert_eq!(uses.caches.len(), 1);
+    }
+}

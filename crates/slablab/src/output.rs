@@ -29,6 +29,11 @@ pub(crate) trait Answer: Serialize + JsonSchema {
 
     /// Returns the document.
     fn document(&self) -> Document;
+
+    /// Returns the text that another program reads, which is printed instead of tables; its notes go to standard error.
+    fn for_a_program(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// Prints `answer` as `output` and `args` say, and writes its page if one is asked for.
@@ -56,6 +61,10 @@ pub(crate) fn give<A: Answer>(answer: &A, output: &OutputArgs, args: &AnswerArgs
             let text = slablab_report::csv(&document, &shown)?;
             document.notes.iter().for_each(|note| say(format_args!("slablab: {note}")));
             text
+        }
+        Format::Table if answer.for_a_program().is_some() => {
+            document.notes.iter().for_each(|note| say(format_args!("slablab: {note}")));
+            answer.for_a_program().unwrap_or_default().to_owned()
         }
         Format::Table => {
             let view = Terminal {

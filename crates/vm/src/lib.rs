@@ -28,6 +28,7 @@ mod arch;
 mod archive;
 mod boot;
 mod builder;
+mod code;
 mod config;
 mod console;
 mod cpio;

@@ -7,6 +7,7 @@
 //! ROOT/modules/KEY    modules of a kernel   key: kernel, module sources
 //! ROOT/images/KEY     stock kernel          key: package
 //! ROOT/sources/KEY    Debian's source       key: package and its version
+//! ROOT/code/KEY       C and makefiles       key: source
 //! ROOT/userlands/KEY  programs of a guest   key: architecture
 //! ROOT/debian/ARCH    apt's lists (see `archive`)
 //! ROOT/.../KEY.HOST.partial   being made on HOST, or left by a run that was stopped: to be continued for a day
@@ -184,7 +185,9 @@ impl Store {
     /// If something cannot be removed.
     pub fn clean(&self, keep: &[PathBuf]) -> Result<Vec<String>> {
         let mut removed = Vec::new();
-        for kind in ["trees", "kernels", "modules", "images", "sources", "userlands", "debian"] {
+        for kind in
+            ["trees", "kernels", "modules", "images", "sources", "code", "userlands", "debian"]
+        {
             let entries = fs::read_dir(self.root.join(kind)).into_iter().flatten().flatten();
             let mut folders: Vec<_> =
                 entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();

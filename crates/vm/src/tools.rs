@@ -52,6 +52,16 @@ impl Need {
         need(KEYRING, "debian-archive-keyring", "Debian's archive"),
     ];
 
+    /// The needs of Debian's source.
+    pub const SOURCE: &[Need] = &[
+        need("setpriv", "util-linux", "children that end with us"),
+        need("tar", "tar", "unpacking the source"),
+        need("xz", "xz-utils", "unpacking the source"),
+        need("dpkg-deb", "dpkg", "unpacking packages"),
+        need("apt-get", "apt", "Debian's archive"),
+        need(KEYRING, "debian-archive-keyring", "Debian's archive"),
+    ];
+
     /// The needs of a boot.
     pub const BOOT: &[Need] = &[
         need("setpriv", "util-linux", "children that end with us"),

@@ -208,6 +208,7 @@ const VM: House = House {
         &["kernel", "make"],
         &["builder", "machine"],
         &["qemu", "stock"],
+        &["code"],
         &["boot"],
         &["kvm_probe"],
     ],

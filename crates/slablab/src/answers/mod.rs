@@ -26,6 +26,7 @@ pub(crate) mod info;
 pub(crate) mod kernel;
 pub(crate) mod lab;
 pub(crate) mod leaks;
+pub(crate) mod letter;
 mod noted;
 pub(crate) mod pages;
 pub(crate) mod partition;

@@ -1,4 +1,4 @@
-//! A patch that nearly applies: the C code that gives a call site a cache of its own.
+//! A patch that nearly applies: the C code that gives a call site a cache of its own, where no source is at hand.
 //!
 //! # How it works
 //! The trace knows the function, the sizes, the gfp flags and the functions that free the objects; debug information knows
@@ -21,15 +21,40 @@ use super::reason::{caveat, reason};
 use crate::output::Answer;
 
 /// What `slablab patch` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct PatchAnswer {
     pub(crate) site: String,
     pub(crate) patch: String,
+    /// Whether `git am` takes it
+    pub(crate) applies: bool,
+    /// Why it does not, if a source was at hand
+    pub(crate) why_not: Option<String>,
+    /// The source that it is made for
+    pub(crate) source: Option<String>,
+    /// The structure that gets a cache, if it applies
+    pub(crate) structure: Option<String>,
+    /// The frees of that structure in the source
+    pub(crate) frees: Vec<FreeInSource>,
     #[serde(flatten)]
     pub(crate) calls: Calls,
     /// Other call sites that were requested, too
     #[serde(skip)]
     pub(crate) others: Vec<String>,
+    /// How to get one that applies
+    #[serde(skip)]
+    pub(crate) remedy: Option<String>,
+}
+
+/// A free in the source.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct FreeInSource {
+    /// File and line
+    pub(crate) place: String,
+    pub(crate) function: String,
+    /// What frees, such as `kfree_rcu`
+    pub(crate) call: String,
+    /// Whether it becomes `kmem_cache_free()`
+    pub(crate) converted: bool,
 }
 
 impl Answer for PatchAnswer {
@@ -44,7 +69,14 @@ impl Answer for PatchAnswer {
             let sites = counted(self.others.len() as u64, "more call site");
             format!("{sites} may be meant, such as {first}: name one to see its patch.")
         });
-        let lines = self.patch.lines().map(str::to_owned).collect();
+        let mut lines: Vec<_> = self.patch.lines().map(str::to_owned).collect();
+        if let Some(why) = &self.why_not {
+            let why = format!(
+                "No patch that applies is made, and this is one to adapt. {}",
+                printable(why)
+            );
+            lines.splice(..0, wrapped(&why).lines().map(str::to_owned).chain([String::new()]));
+        }
         Document {
             title: format!("A cache of its own for {}", self.site),
             question: "What does the change look like in the source?".to_owned(),
@@ -52,9 +84,13 @@ impl Answer for PatchAnswer {
                 Section::first("patch", "", vec![Item::Lines(lines)]),
                 Section::data("text", "Patch", Table::of(&[self], fields)),
             ],
-            notes: others.into_iter().collect(),
+            notes: others.into_iter().chain(self.remedy.clone()).collect(),
             ..Document::default()
         }
+    }
+
+    fn for_a_program(&self) -> Option<&str> {
+        self.applies.then_some(&self.patch)
     }
 }
 
@@ -76,6 +112,19 @@ pub(crate) struct PatchFacts<'a> {
 }
 
 impl PatchFacts<'_> {
+    /// Returns the C text of the cache's flags; only what is no module may panic.
+    pub(crate) fn flags(&self, is_module: bool) -> String {
+        let flags: Vec<_> = [
+            (!is_module, "SLAB_PANIC"),
+            (self.calls.is_accounted(), "SLAB_ACCOUNT"),
+            (self.shares_with.is_some(), "SLAB_NO_MERGE"),
+        ]
+        .into_iter()
+        .filter_map(|(is_needed, flag)| is_needed.then_some(flag))
+        .collect();
+        if flags.is_empty() { "0".to_owned() } else { flags.join(" | ") }
+    }
+
     /// Returns them with names that end no line: what others recorded must not become lines of a patch.
     fn in_lines(&self) -> Self {
         let mut facts = self.clone();
@@ -102,7 +151,7 @@ fn clean(name: &mut String) {
 }
 
 /// The number of structures, or of functions that free, that are named.
-const NAMED_MAX: usize = 5;
+pub(super) const NAMED_MAX: usize = 5;
 
 /// Returns the text of a patch for advice on a call site; `None` for advice on a size class.
 pub(crate) fn skeleton(advice: &Advice, facts: &PatchFacts<'_>) -> Option<String> {
@@ -265,15 +314,7 @@ impl Skeleton<'_> {
             true => ("", "the module's init function (return -ENOMEM if it is NULL)"),
             false => (" __ro_after_init", "an init function of the file that runs before"),
         };
-        let flags: Vec<_> = [
-            (!self.is_module(), "SLAB_PANIC"),
-            (facts.calls.is_accounted(), "SLAB_ACCOUNT"),
-            (facts.shares_with.is_some(), "SLAB_NO_MERGE"),
-        ]
-        .into_iter()
-        .filter_map(|(is_needed, flag)| is_needed.then_some(flag))
-        .collect();
-        let flags = if flags.is_empty() { "0".to_owned() } else { flags.join(" | ") };
+        let flags = facts.flags(self.is_module());
         let (bytes, size) = (advice.object_bytes, self.structure());
         let create = match size {
             Some(one) => format!("KMEM_CACHE({}, {flags})", one.name),

@@ -4,6 +4,7 @@ pub(crate) mod advise;
 mod allocators;
 pub(crate) mod bench;
 pub(crate) mod classes;
+mod code;
 pub(crate) mod doctor;
 pub(crate) mod export;
 mod filter;

@@ -1,15 +1,22 @@
 //! `slablab patch`: what giving a call site a cache of its own looks like in the kernel's source.
 
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Result, bail};
+use slablab_csource::{CachePatch, Site, Wanted};
+use slablab_host::bound;
 use slablab_linux::Release;
-use slablab_replay::{Advice, AdviceList, Profile, calls, merges_with, nearest_name, select_sites};
-use slablab_trace::TraceReader;
+use slablab_replay::{
+    Advice, AdviceList, Profile, calls, function, merges_with, nearest_name, select_sites,
+};
+use slablab_trace::{Btf, TraceReader};
 
 use super::advise::tried;
 use super::allocators::AllocatorArgs;
+use super::code::{Code, CodeArgs};
 use super::question::QuestionArgs;
+use crate::answers::letter::{Origin, frees, has_no_merge, letter};
 use crate::answers::patch::{PatchAnswer, PatchFacts, skeleton};
 use crate::answers::reason::why_not_tried;
 use crate::answers::sources::Sources;
@@ -18,9 +25,11 @@ use crate::output::give;
 
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "The patch nearly applies: what the trace and the kernel's debug information do not tell, it says in words.\n\n\
-                        Example:\n  \
-                        slablab patch t.parquet alloc_pipe_info --vmlinux vmlinux > pipe.txt"
+    after_help = "With the recorded kernel's source the patch is a letter for git am. Without it, or where no such patch can be\n\
+                        made, it is one to adapt: what the trace and the kernel's debug information do not tell, it says in words.\n\n\
+                        Examples:\n  \
+                        slablab patch t.parquet do_eventfd --source linux > eventfd.patch\n  \
+                        slablab patch t.parquet alloc_pipe_info --vmlinux vmlinux --yes -o pipe.patch"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -28,6 +37,8 @@ pub(crate) struct Args {
     /// The call site: a function, a place in it (kstrdup+0x38) or a pattern
     #[arg(value_name = "SITE")]
     call_site: String,
+    #[command(flatten)]
+    code: CodeArgs,
     #[command(flatten)]
     allocator: AllocatorArgs,
 }
@@ -40,7 +51,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let sites = question.with_trace_name(select_sites(trace.meta(), &args.call_site))?;
     let sources = question.sources(&trace, true)?;
     let list = tried(question, &trace, args.allocator.of(trace.meta()))?;
-    let answer = patch(&list, &sites, &trace, question, sources.as_ref());
+    let answer = patch(&list, &sites, &trace, args, sources.as_ref());
     give(&question.with_trace_name(answer)?, output, &question.answer)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -50,10 +61,10 @@ fn patch(
     list: &AdviceList,
     sites: &[u32],
     trace: &TraceReader,
-    question: &QuestionArgs,
+    args: &Args,
     sources: Option<&Sources>,
 ) -> Result<PatchAnswer> {
-    let meta = trace.meta();
+    let (question, meta) = (&args.question, trace.meta());
     let name = |site: &u32| meta.sites[*site as usize].name.as_str();
     let of_site = |advice: &Advice| {
         let is_it = |site: &&u32| advice.is_own_cache() && name(site) == advice.subject;
@@ -81,21 +92,99 @@ fn patch(
     let symbol = advice.subject.split('+').next().unwrap_or_default();
     let functions = [symbol, place.map_or("", |place| &place.function)];
     let calls = calls(trace, site)?;
+    let types = question.types(meta);
     let facts = PatchFacts {
         release: Release::of(&meta.kernel_release),
         file: question.file(),
         place,
-        types: question.types(meta).map(|btf| btf.candidates(&functions, advice.object_bytes)),
+        types: types.as_ref().map(|btf| btf.candidates(&functions, advice.object_bytes)),
         shares_with: merges_with(meta, advice.object_bytes, calls.is_accounted()),
         calls,
     };
     let others = sites.iter().filter(|other| **other != site).map(|site| name(site).to_owned());
-    Ok(PatchAnswer {
+    let answer = PatchAnswer {
         site: advice.subject.clone(),
-        patch: skeleton(advice, &facts).unwrap_or_default(),
         others: others.collect(),
-        calls: facts.calls,
-    })
+        calls: facts.calls.clone(),
+        ..PatchAnswer::default()
+    };
+    let with_skeleton = |answer: PatchAnswer| {
+        let patch = skeleton(advice, &facts).unwrap_or_default();
+        Ok(PatchAnswer { patch, ..answer })
+    };
+    let Some(code) = args.code.open(facts.release)? else {
+        let remedy = (!args.code.is_none()).then(|| remedy(facts.release));
+        return with_skeleton(PatchAnswer { remedy, ..answer });
+    };
+    let answer = PatchAnswer { source: Some(code.path.display().to_string()), ..answer };
+    match applying(advice, &facts, &code, types.as_ref()) {
+        Ok(patch) => {
+            let text = letter(advice, &facts, &patch, &origin(&code));
+            Ok(PatchAnswer {
+                patch: text,
+                applies: true,
+                structure: Some(patch.site.structure.clone()),
+                frees: frees(&patch),
+                ..answer
+            })
+        }
+        Err(why @ slablab_csource::Error::Unclear { .. }) => {
+            with_skeleton(PatchAnswer { why_not: Some(format!("{why}.")), ..answer })
+        }
+        Err(why) => Err(why.into()),
+    }
+}
+
+/// Says how to get a patch that applies.
+fn remedy(release: Option<Release>) -> String {
+    match release {
+        Some(release) => format!(
+            "with Linux's source a patch that git am takes is printed: --yes downloads Debian's linux-source-{release}, --source \
+             DIR names one"
+        ),
+        None => "with Linux's source a patch that git am takes is printed: name its folder by --source DIR".to_owned(),
+    }
+}
+
+/// Makes the patch from the source.
+fn applying(
+    advice: &Advice,
+    facts: &PatchFacts<'_>,
+    code: &Code,
+    types: Option<&Btf>,
+) -> slablab_csource::Result<CachePatch> {
+    let symbol = function(&advice.subject);
+    if advice.subject.ends_with(']') {
+        return Err(slablab_csource::Error::Unclear {
+            place: format!("{symbol}()"),
+            why: "it was recorded in a module, whose init and exit functions make and destroy its cache".into(),
+        });
+    }
+    let is_size = |structure: &str| types?.has_size(structure, advice.object_bytes);
+    let place = facts.place.map(|place| {
+        (place.file.as_str(), place.function.as_str(), place.line.map(|line| line as usize))
+    });
+    let site = Site::find(&code.tree, &Wanted { symbol, place, is_size: &is_size })?;
+    let mut facts = facts.clone();
+    if !has_no_merge(&facts, code.release) {
+        facts.shares_with = None;
+    }
+    CachePatch::new(&code.tree, site, &facts.flags(false))
+}
+
+/// Returns who writes the letter, by git's configuration.
+fn origin(code: &Code) -> Origin {
+    let git = |key: &str| {
+        let output = bound("git").args(["config", key]).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+        (!text.is_empty()).then_some(text)
+    };
+    let author = match (git("user.name"), git("user.email")) {
+        (Some(name), Some(address)) => format!("{name} <{address}>"),
+        _ => "Your Name <you@example.org>".to_owned(),
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    Origin { author, seconds: now, release: code.release }
 }
 
 /// Says why a cache of its own was not tried for a call site.

@@ -37,6 +37,11 @@ pub(crate) struct InstallArgs {
 }
 
 impl InstallArgs {
+    /// Returns that packages may be installed.
+    pub(in crate::cmd) fn with_yes() -> Self {
+        Self { yes: true }
+    }
+
     /// Returns a builder that stops on ctrl-C, once the machine has what `needs` name: what it lacks is installed, if
     /// that was asked for.
     pub(crate) fn open(
