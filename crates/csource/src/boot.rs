@@ -10,6 +10,9 @@ use crate::tree::Tree;
 /// Initcalls that run before `core_initcall`s, or among them in the order of linking.
 const EARLY: [&str; 5] =
     ["early_initcall", "pure_initcall", "core_initcall", "core_initcall_sync", "console_initcall"];
+/// System calls for what runs after the initcalls: the first program, and who unpacks its file system.
+const LATE: &str = "fs/init.c";
+
 /// Returns the function for the boot that leads to `name` before the cache is made, if there is one.
 pub(crate) fn early_caller(tree: &Tree, file: &CFile, name: &str) -> Result<Option<At>> {
     let mut seen = HashSet::new();
@@ -26,7 +29,7 @@ pub(crate) fn early_caller(tree: &Tree, file: &CFile, name: &str) -> Result<Opti
             break;
         }
         let mut wrappers = Vec::new();
-        for other in tree.containing(&words, |path| path != file.path)? {
+        for other in tree.containing(&words, |path| path != file.path && path != LATE)? {
             for caller in words.iter().flat_map(|name| callers(&other, name)) {
                 if caller.is_init && is_early(&other, caller, &mut HashSet::new()) {
                     let line = other.line(caller.name_at);

@@ -38,7 +38,7 @@ impl CachePatch {
     ///
     /// # Errors
     ///
-    /// If the file can be a module, or the allocation is in one of several configurations, runs before the cache is made,
+    /// If the file can be a part of a module, or the allocation is in one of several configurations, runs before the cache is made,
     /// wants memory that a cache does not give, or copies parts of the object from or to user space.
     pub fn new(tree: &Tree, site: Site, flags: &str) -> Result<Self> {
         check_file(tree, &site)?;
@@ -81,28 +81,13 @@ fn check_file(tree: &Tree, site: &Site) -> Result<()> {
     if !file.is_utf8 || file.text.contains('\r') {
         return refuse(file.path.clone(), "its letters or line ends do not survive a mail".into());
     }
-    let is_macro = |at: &usize| {
-        let word = file.word(*at);
-        let is_of_module = matches!(word, "module_init" | "module_exit" | "builtin_module")
-            || word.starts_with("module_") && word.ends_with("_driver");
-        file.is_name(*at)
-            && is_of_module
-            && file.word(at + 1) == "("
-            && file.function_at(*at).is_none()
-    };
-    if let Some(at) = (0..file.tokens.len()).find(is_macro) {
-        return refuse(
-            file.place(at),
-            format!(
-                "the file can be a module ({}), whose cache its init and exit functions make and destroy",
-                file.word(at)
-            ),
-        );
-    }
     match built(tree, &file.path) {
+        Built::In => Ok(()),
         Built::Module(option) => {
-            let option =
-                if option.is_empty() { "obj-m".to_owned() } else { format!("CONFIG_{option}") };
+            let option = match option.is_empty() {
+                true => "obj-m".to_owned(),
+                false => format!("CONFIG_{option}"),
+            };
             refuse(
                 file.path.clone(),
                 format!(
@@ -110,12 +95,28 @@ fn check_file(tree: &Tree, site: &Site) -> Result<()> {
                 ),
             )
         }
-        Built::Unknown => refuse(
-            file.path.clone(),
-            "no Makefile names it: another file may include it, or a module have it".into(),
-        ),
-        Built::In => Ok(()),
+        Built::Unknown => match (0..file.tokens.len()).find(|at| is_of_module(file, *at)) {
+            Some(at) => refuse(
+                file.place(at),
+                format!(
+                    "the file can be a module ({}), whose init and exit functions make and destroy its cache",
+                    file.word(at)
+                ),
+            ),
+            None => refuse(
+                file.path.clone(),
+                "no Makefile names it: another file may include it, or a module have it".into(),
+            ),
+        },
     }
+}
+
+/// Returns whether a token is a macro that makes a file a module, if its Makefile does.
+fn is_of_module(file: &CFile, at: usize) -> bool {
+    let word = file.word(at);
+    let is_macro = matches!(word, "module_init" | "module_exit")
+        || word.starts_with("module_") && word.ends_with("_driver");
+    is_macro && file.is_name(at) && file.word(at + 1) == "(" && file.function_at(at).is_none()
 }
 
 /// Refuses allocations that a cache does not serve.
@@ -246,8 +247,13 @@ impl Names {
         let text = format!(
             "\nstatic int __init {init}(void)\n{{\n\t{create}\n\treturn 0;\n}}\ncore_initcall({init});\n"
         );
-        let begin = if site.file.text.ends_with('\n') { "" } else { "\n" };
-        Edit { at: end..end, text: format!("{begin}{text}") }
+        // One blank line stands before it.
+        let text = match &site.file.text {
+            all if all.ends_with("\n\n") => text[1..].to_owned(),
+            all if all.ends_with('\n') => text,
+            _ => format!("\n{text}"),
+        };
+        Edit { at: end..end, text }
     }
 }
 
@@ -330,6 +336,9 @@ impl Letter {
         all(&mut text, &self.message);
         text += "---\n";
         all(&mut text, &self.remarks);
+        if !self.remarks.is_empty() {
+            text.push('\n');
+        }
         let Diff { path, added, removed, text: diff } = diff;
         let lines = added + removed;
         let sign = |count: usize, sign: &str| sign.repeat(count.min(20));
@@ -466,8 +475,6 @@ mod tests {
     fn what_no_patch_suits_is_refused_with_the_reason() {
         let head = "#include <linux/slab.h>\n";
         for (text, why) in [
-            (format!("{head}{MAKE}module_init(f);\n"), "can be a module (module_init)"),
-            (format!("{head}{MAKE}module_pci_driver(f);\n"), "can be a module (module_pci_driver)"),
             (format!("{head}#ifdef A\n{MAKE}#endif\n"), "stands in an #if"),
             (format!("{head}{}", MAKE.replace("GFP_KERNEL", "GFP_DMA")), "__GFP_DMA"),
             (
@@ -491,6 +498,17 @@ mod tests {
         let text = format!("{head}{MAKE}");
         let error = patch(&text, &[("fs/Makefile", "obj-m += a.o\n")]).unwrap_err().to_string();
         assert!(error.contains("part of a module (obj-m)"), "{error}");
+        for (more, why) in [
+            ("module_init(f);\n", "can be a module (module_init)"),
+            ("module_pci_driver(f);\n", "can be a module (module_pci_driver)"),
+            ("", "no Makefile names it"),
+        ] {
+            let other = [("fs/Makefile", "obj-y += b.o\n")];
+            let error = patch(&format!("{text}{more}"), &other).unwrap_err().to_string();
+            assert!(error.contains(why), "{why} in {error}");
+        }
+        // What a Makefile always builds in is no module, whatever it calls.
+        assert!(patch(&format!("{text}module_init(f);\n"), &[]).is_ok());
     }
 
     #[test]
@@ -502,14 +520,14 @@ mod tests {
             seconds: 1_709_210_096,
             subject: "fs/a: give struct a a cache of its own".into(),
             message: vec!["word ".repeat(40), "places:\n  fs/a.c:1".into()],
-            remarks: vec!["A remark.".into(), String::new()],
+            remarks: vec!["A remark.".into()],
         };
         let text = letter.text(&patch.diff);
         let head = "From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\nFrom: A <a@example.org>\n\
             Date: Thu, 29 Feb 2024 12:34:56 +0000\nSubject: [PATCH] fs/a: give struct a a cache of its own\n\nword word";
         assert!(text.starts_with(head), "{text}");
         assert!(text.lines().take(12).all(|line| line.len() <= 72), "{text}");
-        let stat = "\n  fs/a.c:1\n---\nA remark.\n\n\n fs/a.c | 12 +++++++++++-\n 1 file changed, 11 insertions(+), 1 deletion(-)\n\ndiff ";
+        let stat = "\n  fs/a.c:1\n---\nA remark.\n\n fs/a.c | 12 +++++++++++-\n 1 file changed, 11 insertions(+), 1 deletion(-)\n\ndiff ";
         assert!(text.contains(stat), "{text}");
     }
 }

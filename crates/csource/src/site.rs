@@ -173,21 +173,25 @@ fn one_of(
     if all.is_empty() && others.is_empty() {
         let inlined = inlined(file, function);
         let many: Vec<_> = inlined.iter().flat_map(|one| allocations(file, one)).collect();
-        match (&inlined[..], many.len()) {
-            ([], _) => return Ok(None),
-            ([only], 1) => (holder, all) = (only, many),
-            _ => return Err(several(file, function, many.iter().map(|one| one.at))),
+        let more: Vec<_> = inlined.iter().flat_map(|one| other_allocations(file, one)).collect();
+        match (&inlined[..], many.len(), more.len()) {
+            ([], ..) => return Ok(None),
+            (all, 1, 0) => {
+                let has_it = |one: &&&Function| one.body.contains(&many[0].at);
+                holder = all.iter().find(has_it).unwrap_or(&all[0]);
+            }
+            (_, 0, 1..) => {}
+            _ => {
+                let at = many.iter().map(|one| one.at).chain(more.iter().map(|one| one.at));
+                return Err(several(file, function, at));
+            }
         }
+        (all, others) = (many, more);
     }
     let types = Types::of(file, tree);
     let call = match (&all[..], &others[..]) {
         ([only], []) => only,
-        ([], [other, ..]) => {
-            return Err(Error::unsuitable(
-                file.place(other.at),
-                format!("{}() {FROM_OUTSIDE}", other.what),
-            ));
-        }
+        ([], [other, ..]) => return Err(refusal(file, other)),
         _ => {
             // The size that was recorded tells them apart.
             let is_size = |call: &&Call<Allocator>| {
@@ -209,7 +213,7 @@ fn one_of(
         return Err(Error::unclear(
             file.place(call.at),
             format!(
-                "struct {structure} has not the size that was recorded: is this the recorded kernel's source?"
+                "struct {structure} has not the size that was recorded: the site is another allocation, or this is another kernel"
             ),
         ));
     }
@@ -225,6 +229,22 @@ fn one_of(
 
 /// Why an allocation has no one size.
 const FROM_OUTSIDE: &str = "allocates here, whose sizes come from outside: a cache of one size would overflow with the next";
+
+/// Returns why an allocation that is none of one object by its size gets no cache.
+fn refusal(file: &CFile, call: &Call<&'static str>) -> Error {
+    let is_size = |argument: &Range<usize>| operand(file, argument).is_some();
+    let place = file.place(call.at);
+    match call.what.contains("memdup") && call.arguments.iter().any(is_size) {
+        true => Error::unclear(
+            place,
+            format!(
+                "{}() allocates and copies: it takes an allocation and a copy of their own",
+                call.what
+            ),
+        ),
+        false => Error::unsuitable(place, format!("{}() {FROM_OUTSIDE}", call.what)),
+    }
+}
 
 fn several(file: &CFile, function: &Function, at: impl Iterator<Item = usize>) -> Error {
     Error::unclear(
@@ -246,7 +266,8 @@ fn inlined<'a>(file: &'a CFile, function: &'a Function) -> Vec<&'a Function> {
         for name in level.iter().flat_map(|one| callees(file, one)) {
             let callee = file.functions.iter().find(|one| one.is_static && one.name == name);
             if let Some(callee) = callee.filter(|_| seen.insert(name)) {
-                let is_holder = !allocations(file, callee).is_empty();
+                let is_holder = !allocations(file, callee).is_empty()
+                    || !other_allocations(file, callee).is_empty();
                 found.extend(is_holder.then_some(callee));
                 next.push(callee);
             }
@@ -269,10 +290,20 @@ pub(crate) fn structure(
     };
     let of = if call.what.is_typed { Some(size.clone()) } else { operand(file, size) };
     let Some(of) = of else {
-        return Err(Error::unsuitable(
-            file.place(call.at),
-            format!("{name}({}, ...) {FROM_OUTSIDE}", one_line(file.source(size))),
-        ));
+        let text = one_line(file.source(size));
+        // What has no small letter is a constant.
+        return Err(match text.bytes().any(|b| b.is_ascii_lowercase()) {
+            true => Error::unsuitable(
+                file.place(call.at),
+                format!("{name}({text}, ...) {FROM_OUTSIDE}"),
+            ),
+            false => Error::unclear(
+                file.place(call.at),
+                format!(
+                    "{name}({text}, ...) allocates no structure, after which a cache could be called"
+                ),
+            ),
+        });
     };
     let found = match file.word(of.start) {
         "struct" if of.len() == 2 => Some(file.word(of.start + 1).to_owned()),
@@ -409,6 +440,10 @@ mod tests {
             let error = error.to_string();
             assert!(error.starts_with("a.c:2: kmalloc(") && error.contains("overflow"), "{error}");
         }
+        let error = found("void f(void) { p = kmalloc(PAGE_SIZE, GFP_KERNEL); }", "f").unwrap_err();
+        assert!(matches!(error, Error::Unclear { .. }), "{error}");
+        let error = found("void f(void) { p = kmemdup(a, sizeof(*a), 0); }", "f").unwrap_err();
+        assert!(error.to_string().contains("allocates and copies"), "{error}");
         let error = found("void f(void) { p = kmemdup(a, n, GFP_KERNEL); }", "f").unwrap_err();
         assert!(error.to_string().contains("kmemdup() allocates here"), "{error}");
     }

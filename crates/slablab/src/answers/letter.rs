@@ -14,6 +14,17 @@ use super::reason::{caveat, reason};
 /// From this release on, `kfree()` is documented to free objects of any cache.
 pub(crate) const KFREE_OF_ANY: Release = Release(6, 4);
 
+/// The call site that a letter is about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    /// Its name
+    pub(crate) name: &'a str,
+    /// What it asks for
+    pub(crate) bytes: u64,
+    /// What a cache of its own does, where that was tried
+    pub(crate) advice: Option<&'a Advice>,
+}
+
 /// What is known of the source and the author of a letter.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
@@ -27,7 +38,7 @@ pub(crate) struct Origin {
 
 /// Returns the letter with the patch for advice.
 pub(crate) fn letter(
-    advice: &Advice,
+    subject: &Subject<'_>,
     facts: &PatchFacts<'_>,
     patch: &CachePatch,
     origin: &Origin,
@@ -38,8 +49,8 @@ pub(crate) fn letter(
         author: author(&origin.author),
         seconds: origin.seconds,
         subject: format!("{file}: give struct {structure} a cache of its own"),
-        message: message(advice, facts, patch, origin.release),
-        remarks: remarks(advice, facts, patch, origin.release),
+        message: message(subject, facts, patch, origin.release),
+        remarks: remarks(subject, facts, patch, origin.release),
     };
     letter.text(&patch.diff)
 }
@@ -61,24 +72,33 @@ fn author(text: &str) -> String {
 }
 
 fn message(
-    advice: &Advice,
+    subject: &Subject<'_>,
     facts: &PatchFacts<'_>,
     patch: &CachePatch,
     release: Release,
 ) -> Vec<String> {
     let CachePatch { site, uses, .. } = patch;
     let structure = &site.structure;
-    let leak = caveat(advice).map_or_else(String::new, |caveat| format!(" {caveat}"));
-    let mut message = vec![format!(
-        "{}() allocates struct {structure} from kmalloc's caches. {}{leak}",
-        site.function,
-        reason(advice)
-    )];
+    let allocates =
+        format!("{}() allocates struct {structure} from kmalloc's caches.", site.function);
     let recorded =
         facts.release.map_or_else(|| "the kernel".to_owned(), |release| format!("Linux {release}"));
-    message.push(format!(
-        "These figures are predicted by replaying a recording of {recorded} with such a cache."
-    ));
+    let mut message = match subject.advice {
+        Some(advice) => {
+            let leak = caveat(advice).map_or_else(String::new, |caveat| format!(" {caveat}"));
+            vec![
+                format!("{allocates} {}{leak}", reason(advice)),
+                format!(
+                    "These figures are predicted by replaying a recording of {recorded} with such a cache."
+                ),
+            ]
+        }
+        None => vec![format!(
+            "{allocates} Each has {} B. A recording of {recorded} does not show enough of their frees to predict what a \
+             cache changes.",
+            subject.bytes
+        )],
+    };
     if let Some(names) = facts.shares_with.as_ref().filter(|_| has_no_merge(facts, release)) {
         let names: Vec<_> = names.iter().take(NAMED_MAX).map(|name| plain(name)).collect();
         message.push(format!(
@@ -130,13 +150,15 @@ fn message(
 }
 
 fn remarks(
-    advice: &Advice,
+    subject: &Subject<'_>,
     facts: &PatchFacts<'_>,
     patch: &CachePatch,
     release: Release,
 ) -> Vec<String> {
     let mut remarks = vec![
-        "slablab read the source without a compiler. Build and boot the kernel, and measure it, before you send this.".to_owned(),
+        "slablab read the source without a compiler. A core_initcall() makes the cache. No caller was found that allocates \
+         before it, but calls by pointer are not followed. Build and boot the kernel, and measure it, before you send this."
+            .to_owned(),
     ];
     if let Some(recorded) = facts.release.filter(|recorded| *recorded != release) {
         remarks.push(format!("The source is of Linux {release}; the recording is of {recorded}."));
@@ -144,18 +166,16 @@ fn remarks(
     let not_told: Vec<_> = patch.uses.not_told.iter().map(ToString::to_string).collect();
     if !not_told.is_empty() {
         remarks.push(format!(
-            "What {} in files that name the structure {} was not told by declarations; whatever it is, it stays right:\n{}",
+            "{} in files that name the structure, whose argument has no declared type, stay as they are:\n{}",
             counted(not_told.len() as u64, "more free"),
-            if not_told.len() == 1 { "frees" } else { "free" },
             some(&not_told)
         ));
     }
-    let (file, site) = (shell::path(Path::new(&facts.file)), shell::word(&advice.subject));
+    let (file, site) = (shell::path(Path::new(&facts.file)), shell::word(subject.name));
     remarks.push(format!(
-        "The prediction again:\n  {}",
+        "What a cache does to the recorded load:\n  {}",
         printable(&format!("slablab whatif {file} --dedicate {site}"))
     ));
-    remarks.push(String::new());
     remarks
 }
 

@@ -8,7 +8,8 @@ use slablab_csource::{CachePatch, Site, Wanted};
 use slablab_host::bound;
 use slablab_linux::Release;
 use slablab_replay::{
-    Advice, AdviceList, Profile, calls, function, merges_with, nearest_name, select_sites,
+    Advice, AdviceList, NotTried, Profile, calls, function, merges_with, nearest_name,
+    select_sites, sole_sizes,
 };
 use slablab_trace::{Btf, TraceReader};
 
@@ -16,7 +17,7 @@ use super::advise::tried;
 use super::allocators::AllocatorArgs;
 use super::code::{Code, CodeArgs};
 use super::question::QuestionArgs;
-use crate::answers::letter::{Origin, frees, has_no_merge, letter};
+use crate::answers::letter::{Origin, Subject, frees, has_no_merge, letter};
 use crate::answers::patch::{PatchAnswer, PatchFacts, skeleton};
 use crate::answers::reason::why_not_tried;
 use crate::answers::sources::Sources;
@@ -50,21 +51,45 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     // A site that is not there is worth saying before seconds of work, not after.
     let sites = question.with_trace_name(select_sites(trace.meta(), &args.call_site))?;
     let sources = question.sources(&trace, true)?;
+    let code = args.code.open(Release::of(&trace.meta().kernel_release))?;
     let list = tried(question, &trace, args.allocator.of(trace.meta()))?;
-    let answer = patch(&list, &sites, &trace, args, sources.as_ref());
+    let made = Made { question, trace: &trace, sources: sources.as_ref(), code: code.as_ref() };
+    let answer = patch(&list, &sites, args, &made);
     give(&question.with_trace_name(answer)?, output, &question.answer)?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// What patches are made of.
+struct Made<'a> {
+    question: &'a QuestionArgs,
+    trace: &'a TraceReader,
+    sources: Option<&'a Sources>,
+    code: Option<&'a Code>,
+}
+
+impl Made<'_> {
+    /// Returns what is known of the code of a call site that asks for `bytes`.
+    fn facts(&self, site: u32, bytes: u64, types: Option<&Btf>) -> Result<PatchFacts<'_>> {
+        let meta = self.trace.meta();
+        let name = &meta.sites[site as usize].name;
+        let place = self.sources.and_then(|sources| sources.place(name));
+        let symbol = name.split('+').next().unwrap_or_default();
+        let functions = [symbol, place.map_or("", |place| &place.function)];
+        let calls = calls(self.trace, site)?;
+        Ok(PatchFacts {
+            release: Release::of(&meta.kernel_release),
+            file: self.question.file(),
+            place,
+            types: types.map(|btf| btf.candidates(&functions, bytes)),
+            shares_with: merges_with(meta, bytes, calls.is_accounted()),
+            calls,
+        })
+    }
+}
+
 /// Returns the patch for the best of the wanted sites.
-fn patch(
-    list: &AdviceList,
-    sites: &[u32],
-    trace: &TraceReader,
-    args: &Args,
-    sources: Option<&Sources>,
-) -> Result<PatchAnswer> {
-    let (question, meta) = (&args.question, trace.meta());
+fn patch(list: &AdviceList, sites: &[u32], args: &Args, made: &Made<'_>) -> Result<PatchAnswer> {
+    let meta = made.trace.meta();
     let name = |site: &u32| meta.sites[*site as usize].name.as_str();
     let of_site = |advice: &Advice| {
         let is_it = |site: &&u32| advice.is_own_cache() && name(site) == advice.subject;
@@ -72,6 +97,9 @@ fn patch(
     };
     let wanted = list.advice.iter().find_map(|advice| Some((advice, of_site(advice)?)));
     let Some((advice, site)) = wanted else {
+        if let Some(answer) = without_prediction(list, sites, made)? {
+            return Ok(answer);
+        }
         let first = name(&sites[0]);
         let near = nearest_name(first, list.advice.iter().map(|a| a.subject.as_str()));
         let near = near.map_or_else(String::new, |near| format!(" (tried: {near}, ...)"));
@@ -88,19 +116,8 @@ fn patch(
             if *allocs_of_other_sizes > 0 { " and other" } else { "" }
         );
     }
-    let place = sources.and_then(|sources| sources.place(&advice.subject));
-    let symbol = advice.subject.split('+').next().unwrap_or_default();
-    let functions = [symbol, place.map_or("", |place| &place.function)];
-    let calls = calls(trace, site)?;
-    let types = question.types(meta);
-    let facts = PatchFacts {
-        release: Release::of(&meta.kernel_release),
-        file: question.file(),
-        place,
-        types: types.as_ref().map(|btf| btf.candidates(&functions, advice.object_bytes)),
-        shares_with: merges_with(meta, advice.object_bytes, calls.is_accounted()),
-        calls,
-    };
+    let types = made.question.types(meta);
+    let facts = made.facts(site, advice.object_bytes, types.as_ref())?;
     let others = sites.iter().filter(|other| **other != site).map(|site| name(site).to_owned());
     let answer = PatchAnswer {
         site: advice.subject.clone(),
@@ -112,26 +129,63 @@ fn patch(
         let patch = skeleton(advice, &facts).unwrap_or_default();
         Ok(PatchAnswer { patch, ..answer })
     };
-    let Some(code) = args.code.open(facts.release)? else {
+    let Some(code) = made.code else {
         let remedy = (!args.code.is_none()).then(|| remedy(facts.release));
         return with_skeleton(PatchAnswer { remedy, ..answer });
     };
     let answer = PatchAnswer { source: Some(code.path.display().to_string()), ..answer };
-    match applying(advice, &facts, &code, types.as_ref()) {
-        Ok(patch) => {
-            let text = letter(advice, &facts, &patch, &origin(&code));
-            Ok(PatchAnswer {
-                patch: text,
-                applies: true,
-                structure: Some(patch.site.structure.clone()),
-                frees: frees(&patch),
-                ..answer
-            })
-        }
+    let subject =
+        Subject { name: &advice.subject, bytes: advice.object_bytes, advice: Some(advice) };
+    match applying(&subject, &facts, code, types.as_ref()) {
+        Ok(patch) => Ok(applied(&subject, &facts, code, &patch, answer)),
         Err(why @ slablab_csource::Error::Unclear { .. }) => {
-            with_skeleton(PatchAnswer { why_not: Some(format!("{why}.")), ..answer })
+            with_skeleton(PatchAnswer { why_not: Some(why.to_string()), ..answer })
         }
         Err(why) => Err(why.into()),
+    }
+}
+
+/// Returns the patch for a site whose frees are not seen, as those by `kfree_rcu()` in bulk are: the source tells of them,
+/// and no figure is predicted. `None` where there is none of one size, or no source.
+fn without_prediction(
+    list: &AdviceList,
+    sites: &[u32],
+    made: &Made<'_>,
+) -> Result<Option<PatchAnswer>> {
+    let meta = made.trace.meta();
+    let name = |site: u32| meta.sites[site as usize].name.as_str();
+    let is_unseen = |site: &u32| list.not_tried.get(name(*site)) == Some(&NotTried::FreesUnseen);
+    let (Some(code), Some(site)) = (made.code, sites.iter().copied().find(is_unseen)) else {
+        return Ok(None);
+    };
+    let Some(bytes) = sole_sizes(made.trace)?[site as usize] else { return Ok(None) };
+    let types = made.question.types(meta);
+    let facts = made.facts(site, bytes, types.as_ref())?;
+    let subject = Subject { name: name(site), bytes, advice: None };
+    let patch = applying(&subject, &facts, code, types.as_ref())?;
+    let answer = PatchAnswer {
+        site: subject.name.to_owned(),
+        calls: facts.calls.clone(),
+        source: Some(code.path.display().to_string()),
+        ..PatchAnswer::default()
+    };
+    Ok(Some(applied(&subject, &facts, code, &patch, answer)))
+}
+
+/// Returns the answer with a patch that applies.
+fn applied(
+    subject: &Subject<'_>,
+    facts: &PatchFacts<'_>,
+    code: &Code,
+    patch: &CachePatch,
+    answer: PatchAnswer,
+) -> PatchAnswer {
+    PatchAnswer {
+        patch: letter(subject, facts, patch, &origin(code)),
+        applies: true,
+        structure: Some(patch.site.structure.clone()),
+        frees: frees(patch),
+        ..answer
     }
 }
 
@@ -148,19 +202,19 @@ fn remedy(release: Option<Release>) -> String {
 
 /// Makes the patch from the source.
 fn applying(
-    advice: &Advice,
+    subject: &Subject<'_>,
     facts: &PatchFacts<'_>,
     code: &Code,
     types: Option<&Btf>,
 ) -> slablab_csource::Result<CachePatch> {
-    let symbol = function(&advice.subject);
-    if advice.subject.ends_with(']') {
+    let symbol = function(subject.name);
+    if subject.name.ends_with(']') {
         return Err(slablab_csource::Error::Unclear {
             place: format!("{symbol}()"),
             why: "it was recorded in a module, whose init and exit functions make and destroy its cache".into(),
         });
     }
-    let is_size = |structure: &str| types?.has_size(structure, advice.object_bytes);
+    let is_size = |structure: &str| types?.has_size(structure, subject.bytes);
     let place = facts.place.map(|place| {
         (place.file.as_str(), place.function.as_str(), place.line.map(|line| line as usize))
     });
