@@ -64,7 +64,7 @@ pub(crate) enum Command {
     Fit(cmd::fit::Args),
     /// Propose further kmalloc size classes
     Classes(cmd::classes::Args),
-    /// Print a patch to adapt that gives a call site a cache of its own
+    /// Print the patch that gives a call site a cache of its own
     Patch(cmd::patch::Args),
     /// Compare commands, or one command before and after a setting, in time and slab memory
     Bench(cmd::bench::Args),

@@ -12,13 +12,12 @@ use crate::progress::Progress;
 
 /// Which source.
 #[derive(clap::Args, Debug)]
-#[command(next_help_heading = "Source")]
 pub(crate) struct CodeArgs {
     /// Linux's source: a folder, a tarball, or none [default: Debian's package, installed or in the cache]
-    #[arg(long, value_name = "DIR|TARBALL")]
+    #[arg(long, value_name = "DIR|TARBALL", help_heading = "Source")]
     source: Option<PathBuf>,
     /// Download Debian's source of the recorded kernel if it is not at hand, and install what that needs (as root)
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = "Source")]
     yes: bool,
 }
 

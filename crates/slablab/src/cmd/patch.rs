@@ -193,10 +193,11 @@ fn applied(
 fn remedy(release: Option<Release>) -> String {
     match release {
         Some(release) => format!(
-            "with Linux's source a patch that git am takes is printed: --yes downloads Debian's linux-source-{release}, --source \
-             DIR names one"
+            "With Linux's source it is a patch that git am takes: --yes downloads Debian's linux-source-{release}, --source DIR \
+             names one."
         ),
-        None => "with Linux's source a patch that git am takes is printed: name its folder by --source DIR".to_owned(),
+        None => "With Linux's source it is a patch that git am takes: --source DIR names one."
+            .to_owned(),
     }
 }
 
