@@ -15,7 +15,8 @@ const FILES: [(&str, &str); 9] = [
     (
         "include/linux/slab.h",
         "#define __init\n#define __ro_after_init\n#define GFP_KERNEL 1\n#define SLAB_PANIC 2\n#define NULL ((void *)0)\n\
-         #define core_initcall(fn) int (*fn##_call)(void) = fn\nstruct kmem_cache;\nstruct kmem_cache *make(const char *, unsigned long);\n\
+         #define core_initcall(fn) int (*fn##_call)(void) = fn\nstruct kmem_cache;\n\
+         struct kmem_cache *make(const char *, unsigned long);\n\
          #define KMEM_CACHE(s, flags) make(#s, sizeof(struct s))\nvoid *kzalloc(unsigned long, int);\n\
          void *kmalloc(unsigned long, int);\nvoid *kmem_cache_zalloc(struct kmem_cache *, int);\nvoid kfree(const void *);\n\
          void kmem_cache_free(struct kmem_cache *, void *);\n",
@@ -36,11 +37,13 @@ const FILES: [(&str, &str); 9] = [
     ),
     (
         "fs/tag.c",
-        "#include <linux/slab.h>\n\nstruct tag { int id; };\n\nvoid *tag_open(void)\n{\n\treturn kzalloc(sizeof(struct tag), GFP_KERNEL);\n}\n",
+        "#include <linux/slab.h>\n\nstruct tag { int id; };\n\n\
+         void *tag_open(void)\n{\n\treturn kzalloc(sizeof(struct tag), GFP_KERNEL);\n}\n",
     ),
     (
         "fs/early.c",
-        "#include <linux/slab.h>\n\nstruct early { int id; };\n\nvoid *early_open(void)\n{\n\treturn kzalloc(sizeof(struct early), GFP_KERNEL);\n}\n\n\
+        "#include <linux/slab.h>\n\nstruct early { int id; };\n\n\
+         void *early_open(void)\n{\n\treturn kzalloc(sizeof(struct early), GFP_KERNEL);\n}\n\n\
          void __init early_start(void)\n{\n\tearly_open();\n}\n",
     ),
 ];
@@ -227,5 +230,10 @@ fn a_tarball_is_as_good_as_a_folder_and_none_is_no_source() {
     assert!(status == Some(0) && text.contains("\n+++ b/fs/note.c\n"), "{text}{said}");
     assert!(run("none").1.contains("+++ b/FILE.c"));
     let (status, text, said) = run("linux/fs");
-    assert!(status == Some(2) && text.is_empty() && said.contains("not Linux's source"), "{said}");
+    assert!(
+        status == Some(2)
+            && text.is_empty()
+            && said.contains("not the top folder of Linux's source"),
+        "{said}"
+    );
 }

@@ -19,7 +19,7 @@ pub(crate) fn early_caller(tree: &Tree, file: &CFile, name: &str) -> Result<Opti
     if let Some(at) = early_in(file, name, &mut seen) {
         return Ok(Some(At { file: file.path.clone(), line: file.line(at) }));
     }
-    // Callers elsewhere of what the file offers: those that call it in so many words, or by a function of a header.
+    // Callers elsewhere of what the file offers: those that call it by its name, or by a function of a header.
     let is_offered = |one: &&Function| seen.contains(one.name.as_str()) && !one.is_static;
     let offered = file.functions.iter().filter(is_offered);
     let mut names: Vec<String> = offered.map(|one| one.name.clone()).collect();

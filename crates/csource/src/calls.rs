@@ -31,7 +31,7 @@ const ALLOCATORS: [Allocator; 6] = [
     Allocator { is_typed: true, ..allocator("kzalloc_obj", "kmem_cache_zalloc") },
 ];
 
-/// Functions that allocate what has no one size, or no structure.
+/// Functions that allocate what has several sizes, or no structure.
 const OTHERS: [&str; 34] = [
     "kasprintf",
     "kcalloc",

@@ -18,7 +18,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A folder that is not Linux's top folder.
-    #[error("{}: this is no source of Linux, which has a {missing}", path.display())]
+    #[error("{}: this is not Linux's source, which has a {missing}", path.display())]
     NotLinux {
         /// The folder
         path: PathBuf,
@@ -33,7 +33,7 @@ pub enum Error {
         /// What is in the way
         why: String,
     },
-    /// The source does not have what is looked for, or has it in a form of which no patch is made: a reader may.
+    /// The source does not have what is looked for, or has it in a form that no patch is made from: a reader may.
     #[error("{place}: {why}")]
     Unclear {
         /// The function, or file and line

@@ -1,8 +1,8 @@
-//! Kernel source read without a compiler: which function allocates objects of which structure, who frees them, and a patch
+//! Kernel source read without a compiler: which function allocates which objects, who frees them, and a patch
 //! that gives them a cache of their own.
 //!
 //! # How it works
-//! A [`Tree`] is a folder with Linux's source, of which only the files that contain a word are read. A [`CFile`] has the
+//! A [`Tree`] is a folder with Linux's source; only files that contain a word are read. A [`CFile`] has the
 //! tokens of a file and the functions in it; preprocessor lines are left out, and of `#if ... #else` both sides are read.
 //! From declarations of the form `struct T *name` follows what a variable points to. [`Site::find`] finds the allocation of
 //! a function, its structure, and every place that allocates or frees one. [`CachePatch`] makes the edits, and a text for

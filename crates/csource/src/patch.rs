@@ -38,8 +38,8 @@ impl CachePatch {
     ///
     /// # Errors
     ///
-    /// If the file can be a part of a module, or the allocation is in one of several configurations, runs before the cache is made,
-    /// wants memory that a cache does not give, or copies parts of the object from or to user space.
+    /// If the file can be a part of a module, or only some configurations have the allocation. If it runs before the cache is
+    /// made, or wants memory that a cache does not give. If parts of the object are copied from or to user space.
     pub fn new(tree: &Tree, site: Site, flags: &str) -> Result<Self> {
         check_file(tree, &site)?;
         check_call(tree, &site)?;
@@ -348,7 +348,7 @@ impl Letter {
             format!(", {count} {what}{end}({sign})")
         };
         let some = |count: &usize, what: &str, sign: &str| {
-            (*count > 0).then(|| many(*count, what, sign)).unwrap_or_default()
+            if *count > 0 { many(*count, what, sign) } else { String::new() }
         };
         _ = writeln!(
             text,
@@ -391,7 +391,9 @@ fn date(seconds: u64) -> String {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let (days, of_day) = (seconds / 86400, seconds % 86400);
-    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     let (mut year, mut left) = (1970, days);
     while left >= 365 + u64::from(is_leap(year)) {
         left -= 365 + u64::from(is_leap(year));
@@ -507,7 +509,7 @@ mod tests {
             let error = patch(&format!("{text}{more}"), &other).unwrap_err().to_string();
             assert!(error.contains(why), "{why} in {error}");
         }
-        // What a Makefile always builds in is no module, whatever it calls.
+        // What a Makefile always builds in is never a module, whatever it calls.
         assert!(patch(&format!("{text}module_init(f);\n"), &[]).is_ok());
     }
 
@@ -527,7 +529,8 @@ mod tests {
             Date: Thu, 29 Feb 2024 12:34:56 +0000\nSubject: [PATCH] fs/a: give struct a a cache of its own\n\nword word";
         assert!(text.starts_with(head), "{text}");
         assert!(text.lines().take(12).all(|line| line.len() <= 72), "{text}");
-        let stat = "\n  fs/a.c:1\n---\nA remark.\n\n fs/a.c | 12 +++++++++++-\n 1 file changed, 11 insertions(+), 1 deletion(-)\n\ndiff ";
+        let stat = "\n  fs/a.c:1\n---\nA remark.\n\n fs/a.c | 12 +++++++++++-\n 1 file changed, 11 insertions(+), \
+            1 deletion(-)\n\ndiff ";
         assert!(text.contains(stat), "{text}");
     }
 }

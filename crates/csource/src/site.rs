@@ -67,8 +67,7 @@ impl Site {
     ///
     /// # Errors
     ///
-    /// If the function is not in the source or more than once, has no or several allocations, or allocates what has no one
-    /// size.
+    /// If the function is not in the source or more than once, has no or several allocations, or allocates several sizes.
     pub fn find(tree: &Tree, wanted: &Wanted<'_>) -> Result<Self> {
         let candidates = candidates(tree, wanted)?;
         let mut found = Vec::new();
@@ -137,7 +136,7 @@ fn candidates(tree: &Tree, wanted: &Wanted<'_>) -> Result<Vec<(Rc<CFile>, usize)
     let word = word.map_or(symbol, |(_, name)| name);
     let is_word = !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     if !is_word {
-        return Err(Error::unclear(wanted.symbol, "this is no name of a function"));
+        return Err(Error::unclear(wanted.symbol, "no function has such a name"));
     }
     for ending in [".c", ".h"] {
         let files = tree.containing(&[word], |path| path.ends_with(ending))?;
@@ -227,7 +226,7 @@ fn one_of(
     }))
 }
 
-/// Why an allocation has no one size.
+/// Why an allocation has several sizes.
 const FROM_OUTSIDE: &str = "allocates here, whose sizes come from outside: a cache of one size would overflow with the next";
 
 /// Returns why an allocation that is none of one object by its size gets no cache.

@@ -41,7 +41,7 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// If it is no source of Linux, or cannot be read.
+    /// If it is not Linux's source, or cannot be read.
     pub fn open(root: &Path) -> Result<Self> {
         if !root.join(LANDMARK).is_file() {
             return Err(Error::NotLinux { path: root.to_owned(), missing: LANDMARK });
@@ -68,7 +68,7 @@ impl Tree {
         for entry in fs::read_dir(&path).map_err(Error::io(&path))? {
             let entry = entry.map_err(Error::io(&path))?;
             let name = entry.file_name();
-            // Names of Linux are ASCII; others are no part of it.
+            // Names of Linux are ASCII; others do not belong to it.
             let Some(name) = name.to_str() else { continue };
             let at = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
             let kind = entry.file_type().map_err(Error::io(&path))?;

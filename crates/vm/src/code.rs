@@ -66,7 +66,7 @@ impl KernelBuilder {
                     match error {
                         Error::Tool { why, .. } => Error::Source {
                             path: source.path().to_owned(),
-                            why: format!("this is no tarball of Linux's source ({why})"),
+                            why: format!("this is not a tarball of Linux's source ({why})"),
                         },
                         other => other,
                     }

@@ -114,7 +114,11 @@ fn message(
     }
     let (converted, kept): (Vec<_>, Vec<_>) = uses.frees.iter().partition(|free| free.is_converted);
     if !converted.is_empty() {
-        message.push(format!("kmem_cache_free() takes the place of kfree() where no other object, and no NULL, can come:\n{}", places(&converted)));
+        message.push(format!(
+            "kmem_cache_free() takes the place of kfree() where no other object, and no NULL, can \
+             come:\n{}",
+            places(&converted)
+        ));
     }
     if !kept.is_empty() {
         let why = match &uses.unsure {

@@ -112,7 +112,7 @@ pub(crate) struct PatchFacts<'a> {
 }
 
 impl PatchFacts<'_> {
-    /// Returns the C text of the cache's flags; only what is no module may panic.
+    /// Returns the C text of the cache's flags; a module must not panic.
     pub(crate) fn flags(&self, is_module: bool) -> String {
         let flags: Vec<_> = [
             (!is_module, "SLAB_PANIC"),

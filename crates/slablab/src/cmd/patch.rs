@@ -27,7 +27,7 @@ use crate::output::give;
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "With the recorded kernel's source the patch is a letter for git am. Without it, or where no such patch can be\n\
-                        made, it is one to adapt: what the trace and the kernel's debug information do not tell, it says in words.\n\n\
+                        made, it is one to adapt: what trace and debug information do not tell, it says in words.\n\n\
                         Examples:\n  \
                         slablab patch t.parquet do_eventfd --source linux > eventfd.patch\n  \
                         slablab patch t.parquet alloc_pipe_info --vmlinux vmlinux --yes -o pipe.patch"
