@@ -42,7 +42,7 @@ pub(crate) fn built(tree: &Tree, path: &str) -> Built {
 }
 
 fn by_makefile(tree: &Tree, text: &str, object: &str) -> Built {
-    let text = text.replace("\\\n", " ");
+    let text = text.replace("\\\n", " ").replace("${", "$(").replace('}', ")");
     let mut wanted = vec![object.to_owned()];
     let mut found = Built::Unknown;
     let mut at = 0;
@@ -151,7 +151,8 @@ mod tests {
     fn an_object_is_followed_to_the_option_that_builds_it() {
         let makefile = "obj-y := open.o read.o \\\n\tsuper.o\nobj-$(CONFIG_EVENT) += event.o\n\
             obj-$(CONFIG_EXT9) += ext-9.o\next-9-y := balloc.o dir.o # super.o\next-9-$(CONFIG_ACL) += acl.o\n\
-            core := a.o\nobj-y += $(core)\nobj-$(subst m,y,$(CONFIG_EXT9)) += always.o\nobj-y += sub/deep.o\n";
+            core := a.o\nobj-y += $(core)\nobj-$(subst m,y,$(CONFIG_EXT9)) += always.o\nobj-y += sub/deep.o\n\
+            obj-${CONFIG_EXT9} += brace.o\n";
         let kconfig = "config EVENT\n\tbool \"events\"\nconfig EXT9\n\ttristate \"ext9\"\nconfig ACL\n\tbool\n";
         let (_folder, tree) = tree(&[("fs/Makefile", makefile), ("fs/Kconfig", kconfig)]);
         for (path, expected) in [
@@ -162,6 +163,7 @@ mod tests {
             ("fs/a.c", Built::In),
             ("fs/always.c", Built::In),
             ("fs/sub/deep.c", Built::In),
+            ("fs/brace.c", Built::Module("EXT9".into())),
             ("fs/nothing.c", Built::Unknown),
             ("mm/open.c", Built::Unknown),
         ] {

@@ -122,7 +122,7 @@ fn message(
     }
     if !kept.is_empty() {
         let why = match &uses.unsure {
-            Some(why) => format!("not all are known to be of this cache: {}", why),
+            Some(why) => format!("not all are known to be of this cache: {why}"),
             None if kept.iter().all(|free| free.how == Freeing::ByRcu) => {
                 "kmem_cache_free() does not wait for readers".into()
             }
