@@ -54,7 +54,7 @@ pub struct Held {
     pub left_out: Option<String>,
 }
 
-/// Returns those of `kernels` of which `root` lacks boots.
+/// Returns the kernels that lack boots in `root`.
 ///
 /// # Errors
 ///

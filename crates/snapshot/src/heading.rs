@@ -2,8 +2,8 @@
 //!
 //! # How it works
 //! People write above a table whose it is (`### web1`, `Good machine`, `ssh web1 cat /proc/slabinfo`), or when it was
-//! (`After an hour`, `run 2`). Where the lines above two tables are alike but for a word that can be a name, the tables may be of
-//! two machines, or of parts of one, and the text does not tell which. Words by which people number moments are none.
+//! (`After an hour`, `run 2`). Where lines above two tables are alike but for a word that can be a name, the tables may be of two
+//! machines, or of parts of one. The text does not tell which. Words by which people number moments are none.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ pub(crate) struct Heading {
 }
 
 impl Heading {
-    /// Takes a line that is no row.
+    /// Takes a line besides the rows.
     pub(crate) fn line(&mut self, words: &[&str]) {
         let is_drawn = |word: &&str| !word.contains(|c: char| c.is_alphanumeric());
         let words = words.iter().filter(|word| !is_drawn(word));

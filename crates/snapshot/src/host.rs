@@ -51,13 +51,16 @@ pub(crate) fn is_rule(words: &[&str]) -> bool {
 /// Returns whether a word can be the name of a host where other words stand as well: neither a number nor what people write
 /// before the moments of one.
 pub(crate) fn is_label(word: &str) -> bool {
-    const MOMENTS: &str = "kernel before after old new start end first second third last now then later baseline base t run \
-        sample moment step round snap snapshot day hour minute min time iteration iter pass test info warn \
-        again ago earlier finally previous current initial final next beginning begin middle once twice one \
-        two three four five six today yesterday morning evening noon midnight week month year idle busy load \
-        loaded fresh boot booted reboot rebooted hours minutes days weeks months seconds sec s h m d an a \
-        the fourth fifth sixth seventh part page output log scan try attempt loop cycle phase stage slab slabinfo slabtop \
-        meminfo allocinfo txt log dump out file data csv";
+    const MOMENTS: [&str; 8] = [
+        "kernel before after old new start end first second third last now then later baseline base",
+        "t run sample moment step round snap snapshot day hour minute min time iteration iter pass",
+        "test info warn again ago earlier finally previous current initial final next beginning begin middle once",
+        "twice one two three four five six today yesterday morning evening noon midnight week month year",
+        "idle busy load loaded fresh boot booted reboot rebooted hours minutes days weeks months seconds sec",
+        "s h m d an a the fourth fifth sixth seventh part page output log scan",
+        "try attempt loop cycle phase stage slab slabinfo slabtop meminfo allocinfo txt log dump out file",
+        "data csv",
+    ];
     const DAYS_AND_MONTHS: [&str; 19] = [
         "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun",
         "jul", "aug", "sep", "oct", "nov", "dec",
@@ -69,7 +72,7 @@ pub(crate) fn is_label(word: &str) -> bool {
     };
     is_host(word)
         && word.starts_with(|c: char| c.is_ascii_alphabetic())
-        && !MOMENTS.split(' ').any(|moment| moment == stem)
+        && !MOMENTS.iter().flat_map(|line| line.split(' ')).any(|moment| moment == stem)
         && !DAYS_AND_MONTHS.iter().any(|name| is_date(name))
 }
 

@@ -97,7 +97,7 @@ impl Growing {
         self.at_boundary = true;
     }
 
-    /// Takes a line that is no row, or a blank one: entries of some kinds have such lines among them.
+    /// Takes a blank line, or one besides the rows: entries of some kinds have such lines among them.
     pub(crate) fn gap(&mut self, kind: Kind) {
         self.at_boundary |= matches!(Again::of(kind), Again::Moment);
     }

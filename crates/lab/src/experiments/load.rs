@@ -1,6 +1,7 @@
 //! `load`: how much time and slab memory do kernels need for a load?
 //!
-//! Each guest boots and runs hackbench, files, sockets, these three in turn, a script of the user's (`--input`), or nothing. `slabs_around` of
+//! Each guest boots and runs hackbench, files, sockets, these three in turn, a script of the user's (`--input`), or
+//! nothing. `slabs_around` of
 //! `kernel/guest/lab.sh` reports `Slab` of `/proc/meminfo` after the boot, at its peak (the largest of five reads in a
 //! second) and after the load, and the time that the load took. hackbench passes messages of 100 bytes through unix
 //! sockets, in groups of 20 senders and 20 receivers. Each message is an `sk_buff` and a data block, allocated by one task

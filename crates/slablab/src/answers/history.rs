@@ -54,7 +54,7 @@ impl HistoryAnswer {
     /// Returns a table for each machine.
     fn tables(&self) -> Vec<Item> {
         const HOW: &str = "Slab of /proc/meminfo, the median of the boots. Each boot runs the loads in turn, each on what those \
-            before it left: hackbench, 8,000 files of which every second is removed, 200 connections over loopback. Change \
+            before it left: hackbench, 8,000 files less every second, 200 connections over loopback. Change \
             and spread are of hackbench: against the release before, and from the least to the greatest boot.";
         let of =
             |load: &'static str| move |held: &&Held| value(held, load).map_or(Cell::Missing, kib);
@@ -211,7 +211,7 @@ impl Answer for HistoryAnswer {
             ],
             source: format!("From {}.", self.folder),
             notes: vec![
-                "Guests have the memory and CPUs of a small machine: caches that grow with either are larger on others.".to_owned(),
+                "Guests are small machines: caches that grow with memory and CPUs are larger on others.".to_owned(),
             ],
             facts: self.facts.clone(),
             ..Document::default()

@@ -78,7 +78,7 @@ fn of_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     if is_made_by_the_kernel(folder) {
         bail!(
-            "{}: is a folder of files that the kernel makes, of which some wait for ever: name the file, such as {SLABINFO}",
+            "{}: is a folder of files that the kernel makes, and some wait for ever: name the file, such as {SLABINFO}",
             folder.display()
         );
     }
