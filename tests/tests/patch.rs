@@ -68,7 +68,7 @@ impl Scene {
 
     /// Four functions keep 400 objects of 40 bytes each, and free them at the end.
     fn record(&self) {
-        let mut writer = TraceWriter::create(&self.trace()).unwrap();
+        let mut writer = TraceWriter::create(self.trace()).unwrap();
         let names = [
             "note_open+0x40/0x80",
             "data_open+0x10",

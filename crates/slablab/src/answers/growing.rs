@@ -202,7 +202,8 @@ pub(super) fn apart(apart: &Apart, is_told: bool) -> String {
             let [one, other] = [one, other].map(|heading| printable(heading));
             format!(
                 "The tables stand under different headings (\"{one}\" and \"{other}\"), as those of several machines or \
-                 parts do: what grows cannot be told, and what holds memory is of the last. If they are moments of one, give --every TIME."
+                 parts do: what grows cannot be told, and what holds memory is of the last. If they are moments of \
+                 one, give --every TIME."
             )
         }
         Apart::Objects(cache, one, other) => format!(

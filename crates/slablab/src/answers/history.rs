@@ -33,7 +33,7 @@ impl HistoryAnswer {
     fn machines(&self) -> impl Iterator<Item = (&str, Vec<&Held>)> {
         self.kernels.chunk_by(|a, b| a.machine == b.machine).filter_map(|of| {
             let measured: Vec<_> = of.iter().filter(|held| !held.slab_kb.is_empty()).collect();
-            measured.first().is_some().then(|| (of[0].machine.as_str(), measured))
+            (!measured.is_empty()).then(|| (of[0].machine.as_str(), measured))
         })
     }
 
