@@ -122,7 +122,9 @@ mod tests {
             gfp: 0xcc0,
             node: -(number as i32),
             stack: number as u32 + 2,
-            page: number.is_multiple_of(3).then(|| RawPage::new(PageKind::ALL[number as usize % 7])),
+            page: number
+                .is_multiple_of(3)
+                .then(|| RawPage::new(PageKind::ALL[number as usize % 7])),
         };
         let events: Vec<RawEvent> = (0..1000).map(event).collect();
         let path = Path::new("test");
