@@ -95,7 +95,7 @@ pub fn fill(
         match run(experiment, &plan(experiment, &request)?, &folder, progress) {
             Ok(_) => {}
             Err(error) if is_of_the_version(&error) => {
-                // Without a row the folder is no result.
+                // A folder without a row is not a result.
                 if Journal::read(&folder).is_ok_and(|rows| rows.is_empty()) {
                     let _ = Plan::remove(&folder);
                     let _ = fs::remove_file(folder.join(FILE));
