@@ -38,7 +38,8 @@ fn by_cpu(path: &Path) -> Vec<Vec<Seen>> {
     let (events, source) = events(path);
     let names = &source.facts().names;
     let mut cpus = Vec::new();
-    for event in events {
+    // `-e kmem` has the events of pages, too, which `perf kmem record` leaves out.
+    for event in events.into_iter().filter(|event| event.page.is_none()) {
         let cpu = event.cpu as usize;
         cpus.resize(cpus.len().max(cpu + 1), Vec::new());
         let site = names.sites.get(event.site as usize).map_or(0, |site| site.address);
