@@ -56,9 +56,10 @@ pub use metrics::failure::{Failure, FreeBlocks};
 pub use metrics::fit::{CacheFit, Fit, SEEN_SHARE_MIN};
 pub use metrics::gauge::Level;
 pub use metrics::groups::{By, Group, Labels, groups};
-pub use metrics::held::{Amount, Holder, Holding, Holdings, When, holdings, passes};
+pub use metrics::held::{Amount, Holder, Holding, Holdings, holdings};
 pub use metrics::lifetimes::LifetimeSummary;
 pub use metrics::locality::Walk;
+pub use metrics::moments::{When, passes};
 pub use metrics::page_groups::{
     PageBy, PageGroup, PageLabels, USE_SLAB, USE_UNTOLD, migrate_type, page_groups,
 };

@@ -11,18 +11,8 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use slablab_trace::{Event, Meta, NONE, TraceReader, kmalloc_cache};
 
+use super::moments::{Moments, Programs, When};
 use crate::error::Error;
-
-/// A moment of a trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
-    /// When most bytes were alive that the trace saw allocated
-    Peak,
-    /// Behind the last event
-    End,
-    /// Behind the last event up to this time of the trace's clock
-    At(u64),
-}
 
 /// Objects, and their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -105,7 +95,8 @@ pub struct Holdings {
     pub cut_stacks: u64,
 }
 
-/// Counts what was alive at these moments of a trace; `progress` is told the rows done so far, of [`passes`] times all.
+/// Counts what was alive at these moments of a trace; `progress` is told the rows done so far, of
+/// [`passes`](super::moments::passes) times all.
 ///
 /// # Errors
 /// When the trace is damaged.
@@ -121,37 +112,18 @@ pub fn holdings(
         false => 0,
     };
     let mut count = Count::new(meta, moments.len());
-    // In the order of the trace: how many rows or which time comes before the moment.
-    let mut left: Vec<(usize, When)> = moments.iter().copied().enumerate().collect();
-    let (mut row, mut time_ns) = (0, meta.time_first_ns);
+    let mut left = Moments::new(moments, peak, meta.time_first_ns);
     for batch in trace.batches() {
         let batch = batch?;
         for event in batch.events() {
-            left.retain(|(place, when)| {
-                let is_over = match *when {
-                    When::Peak => row == peak,
-                    When::End => false,
-                    When::At(ns) => event.time_ns > ns,
-                };
-                if is_over {
-                    count.look(*place, time_ns);
-                }
-                !is_over
-            });
+            left.pass(event.time_ns, |place, time_ns| count.look(place, time_ns));
             count.event(meta, &event);
-            (row, time_ns) = (row + 1, event.time_ns);
         }
         done += batch.len() as u64;
         progress(done);
     }
-    left.iter().for_each(|(place, _)| count.look(*place, time_ns));
+    left.end(|place, time_ns| count.look(place, time_ns));
     Ok(count.holdings)
-}
-
-/// Returns how often [`holdings`] reads the rows.
-#[must_use]
-pub fn passes(moments: &[When]) -> u64 {
-    1 + u64::from(moments.contains(&When::Peak))
 }
 
 /// Returns how many rows there are up to the peak of what is alive.
@@ -192,24 +164,16 @@ struct Count {
     live: Vec<Amount>,
     known: FxHashMap<Holder, u32>,
     slots: Vec<Option<Live>>,
-    programs: FxHashMap<u32, u32>,
+    programs: Programs,
     caches: FxHashMap<(u32, u32, u64), u32>,
     cache_names: BTreeMap<String, u32>,
 }
 
 impl Count {
     fn new(meta: &Meta, moments: usize) -> Self {
-        let mut holdings = Holdings { programs: vec![String::new()], ..Holdings::default() };
-        holdings.times_ns = vec![meta.time_last_ns; moments];
-        let mut by_name: BTreeMap<&str, u32> = BTreeMap::new();
-        let mut programs = FxHashMap::default();
-        for (pid, name) in &meta.comms {
-            let program = *by_name.entry(name).or_insert_with(|| {
-                holdings.programs.push(name.clone());
-                holdings.programs.len() as u32 - 1
-            });
-            programs.insert(*pid, program);
-        }
+        let programs = Programs::of(meta);
+        let (names, times_ns) = (programs.names.clone(), vec![meta.time_last_ns; moments]);
+        let holdings = Holdings { programs: names, times_ns, ..Holdings::default() };
         Self {
             holdings,
             moments,
@@ -253,7 +217,7 @@ impl Count {
     /// Returns the holding of an allocation.
     fn holding(&mut self, meta: &Meta, event: &Event) -> u32 {
         let cache = self.cache(meta, event);
-        let program = self.programs.get(&event.pid).copied().unwrap_or(0);
+        let program = self.programs.number(event.pid);
         let holder = Holder { site: event.site, cache, stack: event.stack, program };
         *self.known.entry(holder).or_insert_with(|| {
             let (allocated, live) = (Amount::default(), vec![Amount::default(); self.moments]);

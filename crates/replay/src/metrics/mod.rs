@@ -9,6 +9,7 @@ pub(crate) mod histogram;
 pub(crate) mod ledger;
 pub(crate) mod lifetimes;
 pub(crate) mod locality;
+pub(crate) mod moments;
 pub(crate) mod page_groups;
 pub(crate) mod pages;
 pub(crate) mod perf_kmem;

@@ -6,12 +6,10 @@
 //!
 //! Invariants: a page counts from the allocation of its block until it is freed, alone or with its block.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
 use slablab_trace::{Meta, NONE, PageEvent, PageKind, TraceReader};
 
-use super::held::When;
+use super::moments::{Moments, Programs, When};
 use crate::error::Error;
 
 /// What a trace says of an allocation of pages that groups are made of.
@@ -62,7 +60,7 @@ pub struct PageHoldings {
 }
 
 /// Counts which pages were alive at these moments of a trace; `progress` is told the rows done so far, of
-/// [`passes`](super::held::passes) times all.
+/// [`passes`](super::moments::passes) times all.
 ///
 /// # Errors
 /// When the trace is damaged.
@@ -77,30 +75,18 @@ pub fn page_holdings(
         false => 0,
     };
     let mut count = Count::new(trace.meta(), moments.len());
-    let mut left: Vec<(usize, When)> = moments.iter().copied().enumerate().collect();
     let pages = trace.meta().pages.as_ref();
-    let (mut row, mut time_ns) = (0, pages.map_or(0, |pages| pages.time_first_ns));
+    let mut left = Moments::new(moments, peak, pages.map_or(0, |pages| pages.time_first_ns));
     for batch in trace.page_batches() {
         let batch = batch?;
         for event in batch.iter() {
-            left.retain(|(place, when)| {
-                let is_over = match *when {
-                    When::Peak => row == peak,
-                    When::End => false,
-                    When::At(ns) => event.time_ns > ns,
-                };
-                if is_over {
-                    count.look(*place, time_ns);
-                }
-                !is_over
-            });
+            left.pass(event.time_ns, |place, time_ns| count.look(place, time_ns));
             count.event(event);
-            (row, time_ns) = (row + 1, event.time_ns);
         }
         done += batch.len() as u64;
         progress(done);
     }
-    left.iter().for_each(|(place, _)| count.look(*place, time_ns));
+    left.end(|place, time_ns| count.look(place, time_ns));
     Ok(count.holdings)
 }
 
@@ -148,30 +134,25 @@ struct Count {
     live: Vec<u64>,
     known: FxHashMap<PageHolder, u32>,
     blocks: Vec<Block>,
-    programs: FxHashMap<u32, u32>,
+    programs: Programs,
 }
 
 impl Count {
     fn new(meta: &Meta, moments: usize) -> Self {
-        let mut programs = vec![String::new()];
-        let mut by_name: BTreeMap<&str, u32> = BTreeMap::new();
-        let mut of_threads = FxHashMap::default();
-        for (pid, name) in &meta.comms {
-            let program = *by_name.entry(name).or_insert_with(|| {
-                programs.push(name.clone());
-                programs.len() as u32 - 1
-            });
-            of_threads.insert(*pid, program);
-        }
+        let programs = Programs::of(meta);
         let slots = meta.pages.as_ref().map_or(0, |pages| pages.slots as usize);
         let times_ns = vec![0; moments];
         Self {
-            holdings: PageHoldings { programs, times_ns, ..PageHoldings::default() },
+            holdings: PageHoldings {
+                programs: programs.names.clone(),
+                times_ns,
+                ..PageHoldings::default()
+            },
             moments,
             live: Vec::new(),
             known: FxHashMap::default(),
             blocks: vec![Block::default(); slots],
-            programs: of_threads,
+            programs,
         }
     }
 
@@ -219,7 +200,7 @@ impl Count {
 
     /// Returns the holding of an allocation.
     fn holding(&mut self, event: &PageEvent) -> u32 {
-        let program = self.programs.get(&event.pid).copied().unwrap_or(0);
+        let program = self.programs.number(event.pid);
         let PageEvent { gfp, stack, page, .. } = *event;
         let (order, migrate_type) = (page.order, page.migrate_type);
         let holder = PageHolder { order, migrate_type, gfp, stack, program };
