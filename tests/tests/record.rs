@@ -566,3 +566,21 @@ fn what_grew_between_two_recordings_is_told_by_their_slabinfo() {
     assert_eq!(dentry["first_bytes"], of(&paths[0], false));
     assert_eq!(dentry["last_bytes"], of(&paths[1], true));
 }
+
+/// Its first name is that of the recorder, which made it; the pages of the CPU that has its new one may be read first.
+#[test]
+fn the_command_is_named_by_its_program_and_not_by_the_recorder() {
+    if !can_record() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("t.parquet");
+    let file = trace.to_str().unwrap();
+    for _ in 0..5 {
+        recorded(&["-o", file, "--", "ls", "-R", "/etc"], 0);
+        let trace = TraceReader::open(&trace).unwrap();
+        let comms: Vec<&str> = trace.meta().comms.values().map(String::as_str).collect();
+        assert!(comms.contains(&"ls"), "{comms:?}");
+        fs::remove_file(file).unwrap();
+    }
+}

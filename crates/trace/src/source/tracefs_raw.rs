@@ -51,6 +51,8 @@ struct Decoder {
     /// The threads of the recorder, and whether their own events are marked instead of left out.
     recorder: Vec<u32>,
     is_marking: bool,
+    /// When threads got the names that they have
+    named_ns: FxHashMap<u32, u64>,
     tsc: Option<Tsc>,
     stack: Option<KernelStack>,
     facts: Facts,
@@ -133,6 +135,7 @@ impl<R: Read> TracefsRaw<R> {
             layout_of,
             recorder: Vec::new(),
             is_marking: false,
+            named_ns: FxHashMap::default(),
             tsc: None,
             stack: formats.iter().find_map(KernelStack::new),
             facts,
@@ -379,7 +382,14 @@ impl Decoder {
             Known::Page(layout) => layout.maker,
             Known::Bulk(bulk) => bulk.maker,
             Known::Task(task) => {
-                self.facts.meta.comms.extend(task.read(record));
+                // A thread may be named on one CPU and renamed on another, whose pages are read first.
+                if let Some((pid, name)) = task.read(record) {
+                    let named_ns = self.named_ns.entry(pid).or_default();
+                    if time_ns >= *named_ns {
+                        *named_ns = time_ns;
+                        self.facts.meta.comms.insert(pid, name);
+                    }
+                }
                 return Ok(());
             }
         };
