@@ -69,7 +69,8 @@ impl Tree {
             let entry = entry.map_err(Error::io(&path))?;
             let name = entry.file_name();
             // Names of Linux are ASCII; others do not belong to it.
-            let Some(name) = name.to_str() else { continue };
+            let is_plain = |name: &&str| !name.contains(char::is_control);
+            let Some(name) = name.to_str().filter(is_plain) else { continue };
             let at = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
             let kind = entry.file_type().map_err(Error::io(&path))?;
             if kind.is_dir() && !name.starts_with('.') && !LEFT_OUT.contains(&at.as_str()) {
