@@ -17,7 +17,6 @@ use serde::Serialize;
 use slablab_host::{Access, write_whole};
 use slablab_linux::Release;
 
-use crate::bisect::is_of_the_version;
 use crate::error::{Error, Result};
 use crate::experiments::find;
 use crate::journal::{FILE, Journal};
@@ -94,7 +93,7 @@ pub fn fill(
         }
         match run(experiment, &plan(experiment, &request)?, &folder, progress) {
             Ok(_) => {}
-            Err(error) if is_of_the_version(&error) => {
+            Err(error) if does_not_boot(&error) => {
                 // A folder without a row is not a result.
                 if Journal::read(&folder).is_ok_and(|rows| rows.is_empty()) {
                     let _ = Plan::remove(&folder);
@@ -110,6 +109,12 @@ pub fn fill(
         }
     }
     Ok(())
+}
+
+/// Returns whether it is the kernel that does not boot, and not that there is none of this name.
+fn does_not_boot(error: &Error) -> bool {
+    use slablab_vm::Error as Vm;
+    matches!(error, Error::Vm(Vm::Guest { .. } | Vm::Results { .. }) | Error::Cell { .. })
 }
 
 /// Returns what the guest itself said of its end, or else the first line of an error.

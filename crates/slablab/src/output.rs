@@ -55,17 +55,21 @@ pub(crate) fn give<A: Answer>(answer: &A, output: &OutputArgs, args: &AnswerArgs
     };
     let text = match output.format {
         Format::Json => json_text(answer.schema(), answer)?,
+        Format::Csv if answer.for_a_program().is_some() => bail!(
+            "--format csv: a table has no place for this text; --format json has it as a string"
+        ),
         Format::Markdown => slablab_report::markdown(&document, &shown, args.lines)?,
-        Format::Mail => slablab_report::mail(&document, &shown, args.lines)?,
         Format::Csv => {
             let text = slablab_report::csv(&document, &shown)?;
             document.notes.iter().for_each(|note| say(format_args!("slablab: {note}")));
             text
         }
-        Format::Table if answer.for_a_program().is_some() => {
+        // A line that is broken or indented anew would damage it.
+        Format::Table | Format::Mail if answer.for_a_program().is_some() => {
             document.notes.iter().for_each(|note| say(format_args!("slablab: {note}")));
             answer.for_a_program().unwrap_or_default().to_owned()
         }
+        Format::Mail => slablab_report::mail(&document, &shown, args.lines)?,
         Format::Table => {
             let view = Terminal {
                 columns: columns(&shown, file),

@@ -237,7 +237,7 @@ fn without_value(metric: &Metric) -> String {
 }
 
 /// Returns whether it is the version that cannot be built or booted, and not the machine that cannot build.
-pub(crate) fn is_of_the_version(error: &Error) -> bool {
+fn is_of_the_version(error: &Error) -> bool {
     use slablab_vm::Error as Vm;
     match error {
         Error::Vm(error) => matches!(

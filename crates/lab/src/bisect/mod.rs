@@ -26,7 +26,6 @@ use slablab_stats::Sequential;
 
 pub use self::boots::BisectStage;
 use self::boots::Boots;
-pub(crate) use self::boots::is_of_the_version;
 pub use self::found::{Bisection, Compared, Decision, Step, VersionRuns};
 pub use self::job::Bisect;
 use self::search::Search;

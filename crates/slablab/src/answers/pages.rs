@@ -10,11 +10,16 @@ use super::groups::MomentLine;
 use super::trace::{facts, source};
 use crate::output::{Answer, duration, thousands};
 
+/// Bytes of a page of most machines, where a recording does not tell.
+const PAGE_BYTES: u64 = 4 << 10;
+
 /// What `slablab stat --pages` answers.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct PagesAnswer {
     /// Bytes of a page
     pub(crate) page_bytes: u64,
+    /// Whether the recording tells how large a page is
+    pub(crate) is_page_size_told: bool,
     /// The moments, in the order of the numbers in each group
     pub(crate) moments: Vec<MomentLine>,
     /// The sum of all groups
@@ -127,7 +132,7 @@ impl PageTable {
 impl PagesAnswer {
     /// Makes the answer; `tables` are by all that is to be shown, and `total` is of one group.
     pub(crate) fn new(
-        page_bytes: u32,
+        page_bytes: Option<u64>,
         (moments, tables, total): (Vec<MomentLine>, Vec<PageTable>, PageTable),
         holdings: &PageHoldings,
         meta: &PageMeta,
@@ -136,7 +141,8 @@ impl PagesAnswer {
         let kinds = PageKind::ALL.map(|kind| (kind.name().to_owned(), meta.count(kind)));
         let frees = [PageKind::Free, PageKind::FreeBatched].map(|kind| meta.count(kind));
         Self {
-            page_bytes: page_bytes.max(1).into(),
+            page_bytes: page_bytes.unwrap_or(PAGE_BYTES),
+            is_page_size_told: page_bytes.is_some(),
             moments,
             total: total.groups.into_iter().next().unwrap_or_default(),
             tables,
@@ -162,6 +168,12 @@ impl PagesAnswer {
         sentences.extend(self.most());
         sentences.push(self.of_slabs());
         sentences.extend(self.unseen());
+        if !self.is_page_size_told {
+            sentences.push(format!(
+                "The recording does not tell how large a page is: {} are taken.",
+                human(PAGE_BYTES as f64, "B")
+            ));
+        }
         sentences
     }
 
@@ -200,7 +212,8 @@ impl PagesAnswer {
     fn most(&self) -> Option<String> {
         let table = self.tables.iter().find(|table| table.is_first)?;
         let most = table.groups.first()?;
-        let share = 100.0 * most.first() as f64 / self.total.first().max(1) as f64;
+        let of = |line: &PageLine| line.growth_pages.unwrap_or(line.first() as i64) as f64;
+        let share = 100.0 * of(most) / of(&self.total).max(1.0);
         let short = |name: &String| name.split(" < ").take(3).collect::<Vec<_>>().join(" < ");
         let names = most.names.iter().map(short).collect::<Vec<_>>().join(", ");
         Some(format!("Most by {}: {names} ({share:.0} %).", table.by.join(" and ")))

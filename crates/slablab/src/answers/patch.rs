@@ -77,6 +77,10 @@ impl Answer for PatchAnswer {
             );
             lines.splice(..0, wrapped(&why).lines().map(str::to_owned).chain([String::new()]));
         }
+        let boot = self.applies.then(|| {
+            "Boot a kernel with it before you send it: who calls the function by pointer was not followed."
+                .to_owned()
+        });
         Document {
             title: format!("A cache of its own for {}", self.site),
             question: "What does the change look like in the source?".to_owned(),
@@ -84,7 +88,7 @@ impl Answer for PatchAnswer {
                 Section::first("patch", "", vec![Item::Lines(lines)]),
                 Section::data("text", "Patch", Table::of(&[self], fields)),
             ],
-            notes: others.into_iter().chain(self.remedy.clone()).collect(),
+            notes: others.into_iter().chain(self.remedy.clone()).chain(boot).collect(),
             ..Document::default()
         }
     }

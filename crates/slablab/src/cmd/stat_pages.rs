@@ -88,7 +88,8 @@ pub(crate) fn of_trace(
         is_growth,
     };
     let total = table(&[], Vec::new());
-    Ok(PagesAnswer::new(meta.page_bytes, (moments, tables, total), &holdings, pages, view))
+    let page_bytes = Some(u64::from(meta.page_bytes)).filter(|bytes| *bytes > 0);
+    Ok(PagesAnswer::new(page_bytes, (moments, tables, total), &holdings, pages, view))
 }
 
 /// Returns the facts of a trace, with its page events for events.

@@ -35,6 +35,9 @@ pub(super) fn run(
     result: &ResultArgs,
     output: &OutputArgs,
 ) -> Result<ExitCode> {
+    if !args.is_of_given_work() {
+        bail!("{NAME} has its own loads: take away --engine, --smoke, --input and --set load");
+    }
     let (experiment, mut request) = args.of(NAME)?;
     let kernels = match request.params.remove("kernels") {
         Some(named) => named.split(',').map(|name| name.trim().to_owned()).collect(),
@@ -42,9 +45,6 @@ pub(super) fn run(
     };
     if kernels.is_empty() {
         bail!("Debian's archive has no stock kernel, or cannot be read: name some with --kernels");
-    }
-    if !args.is_of_given_work() {
-        bail!("{NAME} has its own loads: take away --engine, --smoke, --input and --set load");
     }
     let boots = *request.rounds.get_or_insert(BOOTS);
     let facts = request.params.iter();
