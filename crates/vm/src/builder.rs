@@ -317,6 +317,7 @@ impl KernelBuilder {
             compiler: compiler.to_owned(),
             build_seconds: started.elapsed().as_secs_f64(),
             make_lines: lines.count(),
+            warnings: Some(warnings(&log)?),
             ..Built::default()
         };
         built.write(partial)
@@ -401,6 +402,13 @@ fn compiler() -> Result<String> {
         names.push(text.lines().next().unwrap_or_default().to_owned());
     }
     Ok(names.join(", "))
+}
+
+/// Returns the compiler's warnings in the log of a build.
+fn warnings(log: &Path) -> Result<Vec<String>> {
+    let text = fs::read(log).map_err(Error::io("cannot read the log", log))?;
+    let text = String::from_utf8_lossy(&text);
+    Ok(text.lines().filter(|line| line.contains(": warning: ")).map(str::to_owned).collect())
 }
 
 fn kernel_key(tree: &Tree, config: &Config, compiler: &str) -> Key {

@@ -20,6 +20,9 @@ pub(crate) struct Built {
     pub(crate) build_seconds: f64,
     /// Lines that `make` printed
     pub(crate) make_lines: u64,
+    /// Warnings of the compiler, each in its line; builds of older versions do not have them
+    #[serde(default)]
+    pub(crate) warnings: Option<Vec<String>>,
     /// The machine of a stock image
     #[serde(default)]
     pub(crate) arch: String,
@@ -95,6 +98,19 @@ impl Kernel {
     #[must_use]
     pub fn build_seconds(&self) -> f64 {
         self.built.build_seconds
+    }
+
+    /// Returns what the compiler warned of when it was built, each in a line; `None` where that is not known. A kernel with
+    /// patches has the warnings of what they made it compile anew.
+    #[must_use]
+    pub fn warnings(&self) -> Option<&[String]> {
+        self.built.warnings.as_deref()
+    }
+
+    /// Returns the source tree that it was built from.
+    #[must_use]
+    pub fn tree(&self) -> Option<&Path> {
+        self.tree.as_deref()
     }
 
     /// Returns the image that boots.

@@ -146,6 +146,16 @@ impl Spec {
         parts.join("+")
     }
 
+    /// Returns the fragments of `kernel/config` that a kernel is built with, in words; `None` for one that is not built.
+    #[must_use]
+    pub fn configuration(&self) -> Option<String> {
+        let Origin::Build(_, allocator) = &self.origin else { return None };
+        let own = self.own.iter().map(|path| path.display().to_string());
+        let fragments = [format!("allocator-{allocator}")].into_iter();
+        let fragments = fragments.chain(self.flavours.iter().cloned()).chain(own);
+        Some(format!("allnoconfig with base, {}", fragments.collect::<Vec<_>>().join(", ")))
+    }
+
     /// Returns the machine on which it runs.
     #[must_use]
     pub fn arch(&self) -> &'static Arch {
