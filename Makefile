@@ -10,7 +10,7 @@
 #   make install the command, its man pages and completions under PREFIX (/usr/local); make uninstall removes them
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help check test-full demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench bench-smoke fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster test-killed test-leaks test-torture test-torture-debug bench-marathon
+.PHONY: help check test-full demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench bench-smoke fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster test-bisect test-killed test-leaks test-torture test-torture-debug bench-marathon
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -77,7 +77,7 @@ CHECKED = first_screen hostile import limits readme replay rooms schemas snapsho
 check: fmt-check clippy
 	$(CARGO) test --workspace --quiet --lib --bins $(CHECKED:%=--test %)
 
-test-full: test test-killed test-leaks test-torture test-torture-debug test-cargo-install test-release test-release-arm64 test-reproducible
+test-full: test test-killed test-bisect test-leaks test-torture test-torture-debug test-cargo-install test-release test-release-arm64 test-reproducible
 
 # Cargo is always asked for the whole workspace: features of dependencies depend on which packages are chosen, and other
 # features are built anew.
@@ -166,6 +166,11 @@ test-patches:
 test-killed: rust
 	SLABLAB_KILLS=200 $(CARGO) test --workspace --test record_killed -- --nocapture
 
+# The commit that moves slab memory among sixteen, in two trees of Linux 6.12 that are built for it: an hour.
+test-bisect:
+	tools/need $(BOOT_PACKAGES) linux-source-6.12 git
+	$(CARGO) test --workspace --test bisect -- --ignored --nocapture sixteen
+
 # Planted leaks are hunted for two minutes each beside a load, and a load without any, as root: a quarter of an hour.
 test-leaks: rust
 	$(CARGO) test --workspace --test leaks -- --ignored --nocapture --test-threads=1
@@ -194,8 +199,8 @@ test-cluster:
 # of an hour, afterwards two minutes: the kernels are kept in ~/.cache/slablab.
 test-boot:
 	@if tools/need $(BOOT_PACKAGES); then \
-		$(CARGO) test --workspace --test bisect --test boot --test guest --test readme -- \
-			--ignored --test-threads=1 --nocapture; \
+		$(CARGO) test --workspace --test bisect --test boot --test guest --test patch --test readme -- \
+			--ignored --skip sixteen --test-threads=1 --nocapture; \
 	else \
 		echo "test-boot: NOT RUN, no kernel was booted: this machine lacks the packages named above" >&2; \
 	fi

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use slablab_tests::{refusal, slablab_path, stdout};
+use slablab_tests::{refusal, root, slablab_path, stdout};
 use slablab_trace::synth::{SynthOptions, synth};
 
 /// A mail fits two levels of quoting, and its last lines are the command that makes the same run again.
@@ -38,4 +38,26 @@ fn a_mail_of_a_result_says_how_to_repeat_it_and_that_repeats_it() {
         let markdown = stdout(&["report", &first, "--markdown"]);
         assert!(markdown.contains("\nTo repeat it:\n\n```"), "{markdown}");
     }
+}
+
+/// A bisection keeps its answer, so that a mail of it can be made when the kernels are gone; one without an answer goes on.
+#[test]
+fn a_bisection_that_is_over_is_reported_and_another_is_refused() {
+    let kept = root().join("bench/results/2026-11-27-sheaves");
+    let mail = stdout(&["report", kept.to_str().unwrap(), "--mail"]);
+    assert!(mail.lines().all(|line| line.chars().count() <= 68 && line == line.trim_end()));
+    let first: String = mail.lines().take(2).collect::<Vec<_>>().join(" ");
+    assert!(first.starts_with("memory in slabs after the load is 60.66 % less with"), "{first}");
+    for fact in
+        ["kernel of build:7.3/slub", "guests ran under", "\n\nTo repeat it:\nslablab lab bisect"]
+    {
+        assert!(mail.contains(fact), "no {fact} in:\n{mail}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(kept.join("bisect.json"), folder.path().join("bisect.json")).unwrap();
+    let refused = refusal(&["report", folder.path().to_str().unwrap(), "--mail"]);
+    assert!(refused.contains("is a bisection without an answer"), "{refused}");
+    fs::write(folder.path().join("answer.json"), r#"{"schema":"slablab.lab.bisect/1"}"#).unwrap();
+    let damaged = refusal(&["report", folder.path().to_str().unwrap(), "--mail"]);
+    assert!(damaged.contains("answer.json") && damaged.contains("is damaged"), "{damaged}");
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use slablab_tests::{refusal, slablab, stdout};
+use slablab_tests::{refusal, root, run, slablab, stdout};
 use slablab_trace::{Event, Kind, Meta, TraceWriter};
 
 /// A source of our own, in the kernel's manner.
@@ -236,4 +236,51 @@ fn a_tarball_is_as_good_as_a_folder_and_none_is_no_source() {
             && said.contains("not the top folder of Linux's source"),
         "{said}"
     );
+}
+
+/// What cannot be measured is refused before a kernel is built, and leaves nothing.
+#[test]
+fn a_patch_that_cannot_be_measured_is_refused_before_anything_is_built() {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, script) = (folder.path().join("result"), folder.path().join("load.sh"));
+    fs::write(&script, "true\n").unwrap();
+    let said = |rest: &[&str]| {
+        let first = ["lab", "run", "patch", "-o", place.to_str().unwrap(), "--kernels", "slub"];
+        refusal(&[&first[..], rest].concat())
+    };
+    let input = ["--input", script.to_str().unwrap()];
+    assert!(said(&input).contains("--set site=FUNCTION"));
+    assert!(said(&["--set", "site=f"]).contains("a guest runs one load"));
+    let with = |rest: &[&str]| said(&[&input[..], &["--set", "site=f"], rest].concat());
+    assert!(with(&["--cpus", "1,2"]).contains("one number of CPUs"));
+    assert!(with(&["--set", "trace=t", "--set", "recorded=slab"]).contains("is recorded, or"));
+    assert!(with(&["--baseline", "slub"]).contains("compared with the kernel without it"));
+    assert!(!place.exists(), "a refusal leaves no folder");
+    let list = stdout(&["lab", "list", "patch"]);
+    assert!(list.contains("--set site=TEXT") && list.contains("--set recorded=TEXT"), "{list}");
+}
+
+/// From a load to a patch that was measured, in one command: a guest records, the kernel is built with the patch, and both
+/// kernels hold what was predicted.
+#[test]
+#[ignore = "builds and boots kernels; make test-boot"]
+fn a_cache_of_its_own_does_in_a_guest_what_the_recording_predicts() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (hold, script, place) = (at("hold"), at("load.sh"), at("result"));
+    let source = root().join("bench/guest/hold.c");
+    let cc = Command::new("cc").args(["-O2", "-static", "-o", &hold]).arg(source).output().unwrap();
+    assert!(cc.status.success(), "{}", String::from_utf8_lossy(&cc.stderr));
+    fs::write(&script, "hold eventfd 8000\n").unwrap();
+    let with = format!("with={hold}");
+    let first = ["lab", "run", "patch", "--kernels", "slub", "--input", &script, "--set", &with];
+    let rest = ["--rounds", "2", "-o", &place, "--format", "json", "--set"];
+    let output = run(&[&first[..], &rest, &["site=do_eventfd"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&answer["structure"], &answer["holds"]), (&"eventfd_ctx".into(), &true.into()));
+    assert_eq!(answer["warnings"].as_array().map(Vec::len), Some(0), "{answer}");
+    assert!(answer["predicted_bytes"].as_i64().unwrap() < -64 * 1024, "{answer}");
+    let mail = stdout(&["report", &place, "--mail"]);
+    assert!(mail.contains("The prediction holds"), "{mail}");
 }

@@ -74,8 +74,12 @@ const OF_PERF: (&str, &str) =
     ("stat --pages --compat perf TMP/perf.data", "slablab.stat.perf-pages/1");
 
 /// Kinds that only a kernel in QEMU, or a kernel's own sources, have a command print; tests of their own look at these.
-const OF_GUESTS: &[&str] =
-    &["slablab.kernel-boot/1", "slablab.kernel-build/1", "slablab.lab.bisect/1"];
+const OF_GUESTS: &[&str] = &[
+    "slablab.kernel-boot/1",
+    "slablab.kernel-build/1",
+    "slablab.lab.bisect/1",
+    "slablab.lab.patch/1",
+];
 
 #[test]
 fn what_is_printed_as_json_is_as_its_schema_says() {

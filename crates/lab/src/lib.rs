@@ -34,6 +34,7 @@ mod measured;
 mod merge;
 mod outcome;
 mod parameter;
+pub mod patched;
 mod plan;
 mod planning;
 mod request;
@@ -49,7 +50,7 @@ pub use compare::{
 pub use environment::Environment;
 pub use error::{Error, Result};
 pub use experiment::{About, Experiment, Finding, Fixture, Observation, Setup};
-pub use experiments::{CommandVariant, Preset, experiments, find, preset, presets};
+pub use experiments::{CommandVariant, Preset, Wanted, experiments, find, preset, presets};
 pub use journal::{Journal, Part, Row};
 pub use measured::{Measured, Sample, Side, Sides, Values, measured, sides};
 pub use merge::{Holes, Merged, ShardRows, merge};

@@ -34,7 +34,7 @@ pub(crate) struct Held {
 pub(crate) type Caches = BTreeMap<String, Held>;
 
 /// A cache that holds more or less in another variant.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct CacheChange {
     /// Its name
     pub name: String,

@@ -89,7 +89,7 @@ pub(crate) fn give<A: Answer>(answer: &A, output: &OutputArgs, args: &AnswerArgs
 }
 
 /// Returns the command that this process was started with, as one types it.
-fn own_command() -> String {
+pub(crate) fn own_command() -> String {
     let words = std::env::args_os().skip(1);
     let words = words.map(|word| shell::word(&word.to_string_lossy()));
     std::iter::once("slablab".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
@@ -129,7 +129,7 @@ pub(crate) fn write_result(bytes: &[u8], file: Option<&Path>) -> Result<()> {
 }
 
 /// Renders `value` with the schema as first field.
-fn json_text<T: Serialize>(schema: &'static str, value: &T) -> Result<String> {
+pub(crate) fn json_text<T: Serialize>(schema: &'static str, value: &T) -> Result<String> {
     #[derive(Serialize)]
     struct Envelope<'a, T> {
         schema: &'static str,

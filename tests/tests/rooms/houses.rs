@@ -265,7 +265,7 @@ const LAB: House = House {
         &["planning"],
         &["run"],
         &["sweep", "bisect"],
-        &["merge", "history"],
+        &["merge", "history", "patched"],
     ],
     left: &[],
 };

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use slablab_host::{Access, write_whole};
 
+use super::found;
 use super::job::Bisect;
 use super::search::{Measure, Measured};
 use super::version::Version;
@@ -112,7 +113,7 @@ impl<'a> Boots<'a> {
     }
 
     fn place(&self, version: usize) -> PathBuf {
-        self.folder.join(format!("{version:03}"))
+        found::place(&self.folder, version)
     }
 
     /// Makes run `run` of a version, unless it has a row.

@@ -1,13 +1,17 @@
 //! What a bisection found.
 
+use std::path::{Path, PathBuf};
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use slablab_stats::Estimate;
 
+use crate::error::Result;
+use crate::outcome::Outcome;
 use crate::slabs::CacheChange;
 
 /// What was found.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema, Deserialize)]
 pub struct Bisection {
     /// What was measured
     pub metric: String,
@@ -25,20 +29,38 @@ pub struct Bisection {
     pub runs_max: usize,
 }
 
+impl Bisection {
+    /// Reads the rows of the versions that were measured, by their places, from the folder of the bisection.
+    ///
+    /// # Errors
+    ///
+    /// If the rows of a version cannot be read.
+    pub fn outcomes(&self, folder: &Path) -> Result<Vec<(usize, Outcome)>> {
+        let measured = self.versions.iter().enumerate();
+        let measured = measured.filter(|(_, version)| !version.values.is_empty());
+        measured.map(|(at, _)| Ok((at, Outcome::read(&place(folder, at))?))).collect()
+    }
+}
+
+/// Returns the result folder of a version, below that of the bisection.
+pub(super) fn place(folder: &Path, version: usize) -> PathBuf {
+    folder.join(format!("{version:03}"))
+}
+
 /// A version, and what it gave.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct VersionRuns {
     /// Its name
     pub name: String,
     /// The values of its runs
     pub values: Vec<f64>,
     /// Why it could not be built or booted
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unusable: Option<String>,
 }
 
 /// Two versions that were compared, by their places.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Compared {
     /// The earlier one
     pub from: usize,
@@ -53,7 +75,7 @@ pub struct Compared {
 }
 
 /// What a comparison showed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// They differ
@@ -65,7 +87,7 @@ pub enum Decision {
 }
 
 /// A change of the metric.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Step {
     /// The last version before it
     pub from: usize,

@@ -11,6 +11,7 @@
 //! run with the last lines of its console. Guests need memory of their own size where kernels differ in size.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 use slablab_report::{Item, Section};
@@ -212,7 +213,7 @@ impl Does {
 }
 
 /// Returns what to boot and to run.
-fn recipe(request: &Request) -> Result<(Recipe, Options)> {
+pub(crate) fn recipe(request: &Request) -> Result<(Recipe, Options)> {
     let options = Options::of(request)?;
     let names = KERNELS.list(request);
     let mut plain = names.iter().map(|name| variant(&options, name)).collect::<Result<Vec<_>>>()?;
@@ -264,7 +265,16 @@ fn variant(options: &Options, name: &str) -> Result<Variant> {
     let is_tuned = name == TUNED.0;
     let spec = options.spec(if is_tuned { "slub" } else { name })?;
     let arguments = is_tuned.then(|| TUNED.1.to_owned()).into_iter().collect();
-    Ok(Variant { name: name.to_owned(), spec, arguments, memory_mib: None })
+    // The folders of patches that it names would fill each table.
+    let name = if has_patch(name) { spec.name() } else { name.to_owned() };
+    Ok(Variant { name, spec, arguments, memory_mib: None })
+}
+
+/// Returns whether the name of a kernel names a patch.
+fn has_patch(name: &str) -> bool {
+    let is_patch =
+        |part: &str| Path::new(part).extension().is_some_and(|end| end == "patch" || end == "diff");
+    name.split('+').skip(1).any(is_patch)
 }
 
 /// Returns what each boot runs, with the names of the `further` metrics.

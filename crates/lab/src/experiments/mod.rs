@@ -7,11 +7,12 @@ mod commands;
 mod fidelity;
 mod kprobes;
 mod lifo;
-mod load;
+pub(crate) mod load;
 mod locality;
 mod memmax;
 mod memtim;
 mod modules;
+pub(crate) mod patch;
 mod replay;
 #[cfg(test)]
 mod sqrt;
@@ -21,9 +22,11 @@ use slablab_replay::nearest_name;
 
 use crate::error::{Error, Result};
 use crate::experiment::Experiment;
+use crate::parameter::Parameter;
 use crate::request::Engine;
 
 pub use commands::CommandVariant;
+pub use patch::Wanted;
 
 /// Returns all experiments.
 pub fn experiments() -> &'static [&'static dyn Experiment] {
@@ -55,6 +58,8 @@ pub struct Preset {
     pub engine: Engine,
     /// Parameters that it sets
     pub params: &'static [(&'static str, &'static str)],
+    /// Parameters that it has beside those of the experiment
+    pub own: &'static [Parameter],
 }
 
 /// Returns all presets.
@@ -66,6 +71,7 @@ pub fn presets() -> &'static [Preset] {
             experiment: "load",
             engine: Engine::Kernel,
             params: &[("load", "hackbench")],
+            own: &[],
         },
         Preset {
             name: "hackbench",
@@ -73,6 +79,7 @@ pub fn presets() -> &'static [Preset] {
             experiment: "timed",
             engine: Engine::User,
             params: &[],
+            own: &[],
         },
         Preset {
             name: "generations",
@@ -85,6 +92,7 @@ pub fn presets() -> &'static [Preset] {
                 ("memory", "512"),
                 ("first", "slab_kb"),
             ],
+            own: &[],
         },
         Preset {
             name: "history",
@@ -98,6 +106,15 @@ pub fn presets() -> &'static [Preset] {
                 ("accel", "tcg"),
                 ("first", "slab_kb"),
             ],
+            own: &[],
+        },
+        Preset {
+            name: "patch",
+            question: "Does a cache of its own for a call site do in a real kernel what a recording predicts?",
+            experiment: "load",
+            engine: Engine::Kernel,
+            params: &[("kernels", "build:6.12/slub"), ("first", "slab_kb")],
+            own: patch::PARAMETERS,
         },
     ]
 }

@@ -17,6 +17,9 @@ use crate::journal::Part;
 use crate::plan::Cell;
 use crate::slabs;
 
+/// Characters of a variant in the name of a boot's folder; the number of the cell tells boots apart.
+const NAME_CHARS_MAX: usize = 80;
+
 /// Kernels that are built, and what to run in them.
 struct Boots {
     recipe: Recipe,
@@ -73,7 +76,9 @@ impl Fixture for Boots {
             .parse()
             .map_err(|_| failed("its point is not a number of CPUs".to_owned()))?;
         let machine = self.machine(place, cpus, cell.index)?;
+        // A kernel with several patches has a name that is longer than a file's can be.
         let plain = cell.variant.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
+        let plain: String = plain.chars().take(NAME_CHARS_MAX).collect();
         let folder = self.folder.join(format!("{:03}-{plain}-{cpus}cpu", cell.index));
         // Existing files come from a boot that was stopped.
         if folder.exists() {
@@ -155,7 +160,7 @@ impl Boots {
         json!({
             "accelerator": accel.name(), "accelerator_why": why, "emulated": accel.is_emulated(),
             "kernel": kernel.release(), "build": kernel.key.to_string(), "compiler": kernel.compiler(),
-            "arguments": variant.arguments,
+            "arguments": variant.arguments, "configuration": variant.spec.configuration(),
         })
     }
 }

@@ -23,6 +23,6 @@ pub(crate) use options::{CPUS, KERNEL, Options, cpus};
 pub use options::{PARAMETERS, places};
 pub use profile::{STACKS, fold, profiled_job};
 pub(crate) use recipe::{Load, Recipe, Variant, by_cpus};
-pub(crate) use recording::{Recorder, Recording};
+pub(crate) use recording::Recorder;
 pub use recording::{add_slabinfo, from_boot_arguments, from_boot_job, from_boot_memory_mib};
 pub(crate) use replayer::{Replayer, trace_for};

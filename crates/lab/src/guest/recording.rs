@@ -13,6 +13,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use slablab_trace::ImportOptions;
 use slablab_vm::{Accel, Boot, Initramfs, Kernel, KernelBuilder, Machine};
 
 use crate::error::{Error, Result};
@@ -38,6 +39,10 @@ pub(crate) struct Recorder<'a> {
     pub(crate) arguments: Vec<String>,
     /// A snippet for busybox's shell
     pub(crate) load: String,
+    /// Programs that it needs besides busybox and hackbench
+    pub(crate) tools: Vec<String>,
+    /// Memory of the guest in MiB, without that of a trace buffer
+    pub(crate) memory_mib: u32,
     /// The accelerator
     pub(crate) accel: Accel,
 }
@@ -110,6 +115,23 @@ pub(crate) struct Recording {
     pub(crate) slab_kb_before: u64,
 }
 
+impl Recording {
+    /// Returns the trace as a Parquet file; text is imported first, into the same folder.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be imported.
+    pub(crate) fn parquet(&self) -> Result<PathBuf> {
+        let path = self.trace.with_extension("parquet");
+        if path != self.trace {
+            let slabinfo = (!self.slabinfo.is_empty()).then(|| self.slabinfo.clone());
+            let options = ImportOptions { slabinfo, ..ImportOptions::new(&self.trace, &path) };
+            slablab_trace::import(&options, &mut |_| ())?;
+        }
+        Ok(path)
+    }
+}
+
 impl Recorder<'_> {
     /// Boots, with the guest's files in `folder`, and records from the boot to the end of the load.
     ///
@@ -149,8 +171,9 @@ impl Recorder<'_> {
 
     fn machine(&self, mut initramfs: Initramfs) -> Result<Machine> {
         initramfs.tool("hackbench")?;
+        self.tools.iter().try_for_each(|tool| initramfs.tool_or_path(tool))?;
         let mut machine = Machine::new(self.kernel.clone(), self.cpus, initramfs);
-        machine.memory_mib = 1024 + from_boot_memory_mib(self.cpus);
+        machine.memory_mib = self.memory_mib + from_boot_memory_mib(self.cpus);
         machine.arguments.clone_from(&self.arguments);
         Ok(machine)
     }

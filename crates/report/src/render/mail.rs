@@ -19,8 +19,9 @@ use crate::unit::counted;
 
 /// Columns of a line: 72 less two levels of quoting.
 const COLUMNS: usize = 68;
-/// Rows of a table, unless others are asked for.
-const ROWS_MAX: usize = 15;
+/// Rows of a table in the first section and in those behind it, unless others are asked for: a mail has one table that is
+/// whole, and what others begin with.
+const ROWS_MAX: [usize; 2] = [15, 5];
 
 /// Writes the sections that are `shown` as a mail, with at most `rows` rows of each table.
 ///
@@ -32,13 +33,14 @@ pub fn mail(document: &Document, shown: &Shown, rows: Option<usize>) -> Result<S
     for answer in &document.answers {
         mail.words(answer);
     }
-    for section in document.shown(shown)? {
+    for (at, section) in document.shown(shown)?.into_iter().enumerate() {
+        let rows_max = rows.unwrap_or(ROWS_MAX[at.min(1)]);
         mail.gap();
         if !section.title.is_empty() {
             mail.words(&format!("{}:", section.title));
         }
         for item in &section.items {
-            mail.item(&section.name, item, rows.unwrap_or(ROWS_MAX));
+            mail.item(&section.name, item, rows_max);
         }
     }
     mail.gap();

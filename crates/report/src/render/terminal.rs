@@ -6,6 +6,8 @@
 //! then names are cut. [`Item::Lines`] is the exception: lines to be typed, or read unchanged, stay whole. Sections that
 //! are requested by name, or all of them, are shown whole.
 
+use std::collections::BTreeSet;
+
 use slablab_host::printable;
 
 use crate::document::{Document, Item, Section, Shown};
@@ -94,6 +96,9 @@ fn first_screen(document: &Document, sections: Vec<&Section>, view: &Terminal) -
     }
     let mut below = notes;
     names.extend(document.hidden());
+    // Several sections may have one name, by which all of them are shown.
+    let mut told = BTreeSet::new();
+    names.retain(|name| told.insert(*name));
     if !names.is_empty() {
         let names = format!("More: --show {}; or --all", names.join(","));
         below.extend(at_most(wrapped(&names, view), NAME_LINES_MAX));

@@ -1,12 +1,16 @@
 //! Which version moved a metric: the answer of a bisection.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use slablab_lab::bisect::{Bisect, Bisection, Compared, Decision, Step, VersionRuns};
 use slablab_lab::{CacheChange, Scale};
 use slablab_report::{Cell, Document, Fact, Group, Item, Plot, Section, Table, counted, field};
 use slablab_stats::{Estimate, excess, median};
 
+use super::comparison::{accelerator, kernel};
+use super::kept::Obtained;
 use super::plots;
 use crate::output::Answer;
 
@@ -17,7 +21,7 @@ const STEPS_MAX: usize = 3;
 type Row<'a> = (usize, &'a VersionRuns);
 
 /// What `slablab lab bisect` says.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct BisectAnswer {
     #[serde(flatten)]
     found: Bisection,
@@ -25,12 +29,23 @@ pub(crate) struct BisectAnswer {
     folder: String,
     /// Changes of at most this share do not matter
     ignored_share: f64,
-    #[serde(skip)]
-    facts: Vec<Fact>,
+    #[serde(flatten)]
+    obtained: Obtained,
 }
 
 impl BisectAnswer {
-    pub(crate) fn new(found: Bisection, bisect: &Bisect, folder: String) -> Self {
+    /// Makes the answer of what was found, with what the boots in `folder` tell of their kernels.
+    ///
+    /// # Errors
+    ///
+    /// If the rows of a version cannot be read.
+    pub(crate) fn new(
+        found: Bisection,
+        bisect: &Bisect,
+        folder: &Path,
+    ) -> slablab_lab::Result<Self> {
+        let outcomes = found.outcomes(folder)?;
+        let folder = folder.display().to_string();
         let params = bisect.request.params.iter();
         let params = params.map(|(name, value)| Fact::new(format!("parameter {name}"), value));
         let mut facts = vec![Fact::new("result", &folder)];
@@ -39,7 +54,20 @@ impl BisectAnswer {
             bisect.request.input.iter().map(|f| Fact::new("input", f.display().to_string())),
         );
         debug_assert_eq!(bisect.request.scale, Scale::Full);
-        Self { found, folder, ignored_share: bisect.ignored_share, facts }
+        for (version, outcome) in &outcomes {
+            // A variant with boot parameters stands behind its kernel as it is.
+            let variant = outcome.plan.design.variants.last();
+            let row = outcome.rows.iter().find(|row| Some(&row.variant) == variant);
+            let Some(row) = row else { continue };
+            let how = accelerator(row);
+            if !facts.contains(&how) {
+                facts.push(how);
+            }
+            let name = &found.versions[*version].name;
+            facts.push(Fact::new(format!("kernel of {name}"), kernel(row)));
+        }
+        let obtained = Obtained::now(facts);
+        Ok(Self { found, folder, ignored_share: bisect.ignored_share, obtained })
     }
 
     fn name(&self, version: usize) -> &str {
@@ -57,17 +85,14 @@ impl BisectAnswer {
                 let more = many.saturating_sub(STEPS_MAX);
                 let more = (more > 0)
                     .then(|| format!("{} more moved it.", counted(more as u64, "version")));
-                steps.chain(more).collect()
+                (many > 1)
+                    .then(|| self.in_all(whole))
+                    .into_iter()
+                    .chain(steps)
+                    .chain(more)
+                    .collect()
             }
         };
-        if self.found.steps.len() > 1 {
-            sentences.push(format!(
-                "From {} to {} it is {} in all.",
-                self.name(whole.from),
-                self.name(whole.to),
-                change(whole.ratio)
-            ));
-        }
         let unusable = self.found.versions.iter().filter(|version| version.unusable.is_some());
         let unusable: Vec<_> = unusable.map(|version| version.name.as_str()).collect();
         if !unusable.is_empty() {
@@ -87,6 +112,18 @@ impl BisectAnswer {
             self.found.alpha
         ));
         sentences
+    }
+
+    /// Says what several steps come to.
+    fn in_all(&self, whole: &Compared) -> String {
+        let steps = counted(self.found.steps.len() as u64, "version");
+        format!(
+            "{} is {} with {} than with {}, and {steps} moved it.",
+            self.found.metric,
+            change(whole.ratio),
+            self.name(whole.to),
+            self.name(whole.from)
+        )
     }
 
     fn nothing(&self, whole: &Compared) -> String {
@@ -140,6 +177,12 @@ impl BisectAnswer {
             Item::table(title, how, CacheChange::table(&step.caches))
         };
         steps.map(table).collect()
+    }
+
+    /// Returns them as a section: the sentences name the caches of several steps, and a screen has no room for their tables.
+    fn caches_section(&self) -> Section {
+        let place = if self.found.steps.len() > 1 { Section::named } else { Section::first };
+        place("caches", "Which caches moved", self.caches())
     }
 
     /// Returns the versions that were booted or left out.
@@ -233,7 +276,7 @@ impl Answer for BisectAnswer {
             answers: self.sentences(),
             sections: vec![
                 Section::first("history", "", vec![Item::table("", "", self.history())]),
-                Section::first("caches", "Which caches moved", self.caches()),
+                self.caches_section(),
                 Section::named("comparisons", "What was compared", vec![Item::table("", how, self.comparisons())]),
                 Section::page("plot", "Every boot", vec![self.plot().into()]),
                 Section::named("left-out", "Why versions were left out", self.reasons()),
@@ -242,8 +285,8 @@ impl Answer for BisectAnswer {
             notes: vec![
                 "Guests are compared with each other: emulated ones have other times than real machines.".to_owned(),
             ],
-            facts: self.facts.clone(),
-            ..Document::default()
+            facts: self.obtained.facts(),
+            repeat: self.obtained.repeat(),
         }
     }
 }

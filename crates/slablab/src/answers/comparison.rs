@@ -512,29 +512,40 @@ fn machine(environment: &Environment) -> Vec<Fact> {
 }
 
 /// Returns what is known of the guests, where there were any.
-fn guests(outcome: &Outcome) -> Vec<Fact> {
-    let detail = |row: &Row, key: &str| match &row.detail[key] {
+pub(crate) fn guests(outcome: &Outcome) -> Vec<Fact> {
+    let Some(first) = outcome.rows.iter().find(|row| row.detail["accelerator"].is_string()) else {
+        return Vec::new();
+    };
+    let mut facts = vec![accelerator(first)];
+    for variant in &outcome.plan.design.variants {
+        let row = outcome.rows.iter().find(|row| row.variant == *variant);
+        facts.extend(row.map(|row| Fact::new(format!("kernel of {variant}"), kernel(row))));
+    }
+    facts
+}
+
+/// Returns how the guest of a row ran.
+pub(super) fn accelerator(row: &Row) -> Fact {
+    let text = format!("{} ({})", detail(row, "accelerator"), detail(row, "accelerator_why"));
+    Fact::new("guests ran under", text)
+}
+
+/// Returns what is known of the kernel of a row.
+pub(super) fn kernel(row: &Row) -> String {
+    let [release, build, compiler, configuration, arguments] =
+        ["kernel", "build", "compiler", "configuration", "arguments"].map(|key| detail(row, key));
+    let parts = [format!("Linux {release}"), format!("build {build}"), compiler, configuration];
+    let known = parts.into_iter().filter(|part| !part.is_empty());
+    format!("{} {arguments}", known.collect::<Vec<_>>().join(", ")).trim_end().to_owned()
+}
+
+/// Returns a detail of a row as text, empty where it has none.
+fn detail(row: &Row, key: &str) -> String {
+    match &row.detail[key] {
         serde_json::Value::String(text) => text.clone(),
         serde_json::Value::Array(list) => {
             list.iter().filter_map(|v| v.as_str()).collect::<Vec<_>>().join(" ")
         }
         _ => String::new(),
-    };
-    let Some(first) = outcome.rows.iter().find(|row| row.detail["accelerator"].is_string()) else {
-        return Vec::new();
-    };
-    let mut facts = vec![Fact::new(
-        "guests ran under",
-        format!("{} ({})", detail(first, "accelerator"), detail(first, "accelerator_why")),
-    )];
-    for variant in &outcome.plan.design.variants {
-        let row = outcome.rows.iter().find(|row| row.variant == *variant);
-        facts.extend(row.map(|row| {
-            let [release, build, compiler, arguments] =
-                ["kernel", "build", "compiler", "arguments"].map(|key| detail(row, key));
-            let text = format!("Linux {release}, build {build}, {compiler} {arguments}");
-            Fact::new(format!("kernel of {variant}"), text.trim_end())
-        }));
     }
-    facts
 }

@@ -101,7 +101,7 @@ impl ExperimentEntry {
 
 impl PresetEntry {
     fn of(preset: &Preset) -> Self {
-        let Preset { name, question, experiment, engine, params } = *preset;
+        let Preset { name, question, experiment, engine, params, .. } = *preset;
         let set: Vec<_> =
             params.iter().map(|(key, value)| format!(" --set {key}={value}")).collect();
         let runs = format!("lab run {experiment} --engine {engine}{}", set.concat());
@@ -110,14 +110,20 @@ impl PresetEntry {
 }
 
 impl ExperimentsAnswer {
-    /// Lists the experiments, or the one called `only` (by itself or by a preset) with its parameters.
-    pub(crate) fn new(only: Option<&'static dyn Experiment>) -> Self {
+    /// Lists the experiments, or the one called `only` (by itself or by a preset) with its parameters, after the `own` ones
+    /// of the preset.
+    pub(crate) fn new(only: Option<&'static dyn Experiment>, own: &[Parameter]) -> Self {
         let name = only.map(|experiment| experiment.about().name);
         let is_asked = |of: &str| name.is_none_or(|name| name == of);
         let asked = experiments().iter().filter(|experiment| is_asked(experiment.about().name));
         let named = presets().iter().filter(|preset| is_asked(preset.experiment));
+        let entry = |experiment: &&dyn Experiment| {
+            let mut entry = ExperimentEntry::of(*experiment);
+            entry.parameters.splice(..0, own.iter().map(ParameterEntry::of));
+            entry
+        };
         Self {
-            experiments: asked.map(|experiment| ExperimentEntry::of(*experiment)).collect(),
+            experiments: asked.map(entry).collect(),
             presets: named.map(PresetEntry::of).collect(),
             only: name.map(str::to_owned),
         }

@@ -7,18 +7,24 @@ use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use slablab_host::shell;
 use slablab_lab::{Error, Outcome, Result, compare_variants};
 use slablab_replay::Replay;
 use slablab_report::{Document, Flame, Item, Section};
 use slablab_stats::Question;
 
+use super::bisect::BisectAnswer;
 use super::comparison::CompareAnswer;
+use super::kept;
+use super::patched::PatchedAnswer;
 use super::replay::ReplayAnswer;
 use crate::output::Answer;
 
 /// The schema of `slablab replay --format json` that can be read.
 const REPLAY: &str = "slablab.replay/1";
+/// The file that makes a folder a bisection.
+const BISECTION: &str = "bisect.json";
 /// The beginning of a Parquet file, which a trace is.
 const PARQUET: &[u8] = b"PAR1";
 
@@ -28,7 +34,16 @@ const PARQUET: &[u8] = b"PAR1";
 ///
 /// If there is no such file, it is empty, it is of another kind or version, or its numbers allow no comparison.
 pub(crate) fn document(place: &Path) -> Result<Document> {
+    if let Some(kept) = kept::file(place) {
+        return document(&kept);
+    }
     if place.is_dir() {
+        if place.join(BISECTION).exists() {
+            return Err(Error::Unreadable {
+                path: place.to_owned(),
+                reason: "is a bisection without an answer: give the same 'slablab lab bisect' again, which goes on".to_owned(),
+            });
+        }
         let outcome = Outcome::read(place)?;
         let sides = compare_variants(&outcome, None, &Question::default())?;
         return Ok(CompareAnswer::of_run(&outcome, &sides).document());
@@ -69,11 +84,20 @@ pub(crate) fn document(place: &Path) -> Result<Document> {
                 Replay::deserialize(&value).map_err(|e| unreadable(format!("is damaged: {e}")))?;
             Ok(ReplayAnswer::stored(&replay, &file))
         }
+        Some(BisectAnswer::SCHEMA) => kept_answer::<BisectAnswer>(&value).map_err(unreadable),
+        Some(PatchedAnswer::SCHEMA) => kept_answer::<PatchedAnswer>(&value).map_err(unreadable),
         Some(other) => Err(unreadable(format!(
             "its schema is {other}; this slablab makes reports of {REPLAY} and of runs of the lab"
         ))),
         None => Err(unreadable("has no schema; it is not a result of slablab".to_owned())),
     }
+}
+
+/// Makes the document of an answer that was kept.
+fn kept_answer<A: Answer + DeserializeOwned>(
+    value: &serde_json::Value,
+) -> std::result::Result<Document, String> {
+    A::deserialize(value).map(|answer| answer.document()).map_err(|e| format!("is damaged: {e}"))
 }
 
 /// Makes the document of folded stacks in `file`.

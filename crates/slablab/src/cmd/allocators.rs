@@ -11,7 +11,7 @@ pub(super) fn allocator() -> impl TypedValueParser<Value = BackendKind> {
 }
 
 /// The allocator that a question is about.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Debug, Default)]
 pub(super) struct AllocatorArgs {
     /// Answer for this allocator [default: the recorded kernel's, or slub; of several traces slub]
     #[arg(long, short_alias = 'a', alias = "allocators", value_name = "NAME", value_parser = allocator(),

@@ -48,15 +48,35 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
     question.check_outputs(&[question.path()], &[])?;
     let trace = question.open()?;
-    // A site that is not there is worth saying before seconds of work, not after.
-    let sites = question.with_trace_name(select_sites(trace.meta(), &args.call_site))?;
-    let sources = question.sources(&trace, true)?;
-    let code = args.code.open(Release::of(&trace.meta().kernel_release))?;
-    let list = tried(question, &trace, args.allocator.of(trace.meta()))?;
-    let made = Made { question, trace: &trace, sources: sources.as_ref(), code: code.as_ref() };
-    let answer = patch(&list, &sites, args, &made);
-    give(&question.with_trace_name(answer)?, output, &question.answer)?;
+    let open_code = || args.code.open(Release::of(&trace.meta().kernel_release));
+    let is_remedy_wanted = !args.code.is_none();
+    let answer =
+        answer(question, &trace, &args.call_site, &args.allocator, is_remedy_wanted, open_code)?;
+    give(&answer, output, &question.answer)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the patch for a call site of `trace`, by the source that `open_code` opens.
+///
+/// # Errors
+///
+/// If there is no such site, or no cache for it can be made; the message says why.
+pub(super) fn answer(
+    question: &QuestionArgs,
+    trace: &TraceReader,
+    call_site: &str,
+    allocator: &AllocatorArgs,
+    is_remedy_wanted: bool,
+    open_code: impl FnOnce() -> Result<Option<Code>>,
+) -> Result<PatchAnswer> {
+    // A site that is not there is worth saying before seconds of work, not after.
+    let sites = question.with_trace_name(select_sites(trace.meta(), call_site))?;
+    let sources = question.sources(trace, true)?;
+    let code = open_code()?;
+    let list = tried(question, trace, allocator.of(trace.meta()))?;
+    let made =
+        Made { question, trace, sources: sources.as_ref(), code: code.as_ref(), is_remedy_wanted };
+    question.with_trace_name(patch(&list, &sites, &made))
 }
 
 /// What patches are made of.
@@ -65,6 +85,8 @@ struct Made<'a> {
     trace: &'a TraceReader,
     sources: Option<&'a Sources>,
     code: Option<&'a Code>,
+    /// Whether the answer says how to get a patch that applies
+    is_remedy_wanted: bool,
 }
 
 impl Made<'_> {
@@ -88,7 +110,7 @@ impl Made<'_> {
 }
 
 /// Returns the patch for the best of the wanted sites.
-fn patch(list: &AdviceList, sites: &[u32], args: &Args, made: &Made<'_>) -> Result<PatchAnswer> {
+fn patch(list: &AdviceList, sites: &[u32], made: &Made<'_>) -> Result<PatchAnswer> {
     let meta = made.trace.meta();
     let name = |site: &u32| meta.sites[*site as usize].name.as_str();
     let of_site = |advice: &Advice| {
@@ -130,7 +152,7 @@ fn patch(list: &AdviceList, sites: &[u32], args: &Args, made: &Made<'_>) -> Resu
         Ok(PatchAnswer { patch, ..answer })
     };
     let Some(code) = made.code else {
-        let remedy = (!args.code.is_none()).then(|| remedy(facts.release));
+        let remedy = made.is_remedy_wanted.then(|| remedy(facts.release));
         return with_skeleton(PatchAnswer { remedy, ..answer });
     };
     let answer = PatchAnswer { source: Some(code.path.display().to_string()), ..answer };

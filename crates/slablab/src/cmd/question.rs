@@ -34,6 +34,17 @@ pub(crate) struct QuestionArgs {
 }
 
 impl QuestionArgs {
+    /// Returns the question about the whole of a trace.
+    pub(crate) fn of(trace: &Path) -> Self {
+        Self {
+            trace: trace.to_owned(),
+            vmlinux: None,
+            filter: FilterArgs::default(),
+            answer: AnswerArgs::default(),
+            ram: MemoryArgs::default(),
+        }
+    }
+
     /// Opens the trace.
     pub(crate) fn open(&self) -> Result<TraceReader> {
         self.ram.keep();

@@ -10,15 +10,15 @@
 //! number at any time is not known. Such a cache is noted, and not compared.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use slablab_replay::{Allocator, BytesAt, CachePair, Fidelity, ReplayPlan, replay};
-use slablab_trace::{ImportOptions, Meta, SlabSnapshot, TraceReader};
+use slablab_trace::{Meta, SlabSnapshot, TraceReader};
 use slablab_vm::KernelBuilder;
 
 use super::result::{Guest, Limits, PairResult};
 use crate::error::{Error, Result};
-use crate::guest::{Recorder, Recording};
+use crate::guest::Recorder;
 
 /// Caches with more slabs than this in the guest are compared one by one.
 const JUDGED_SLABS: u64 = 4;
@@ -51,6 +51,8 @@ pub(super) fn recorded_and_replayed(
         cpus,
         arguments: vec!["slab_nomerge".to_owned()],
         load: LOAD.to_owned(),
+        tools: Vec::new(),
+        memory_mib: 1024,
         accel: guest.accel,
     };
     let recording = match by_cache {
@@ -61,7 +63,7 @@ pub(super) fn recorded_and_replayed(
             recorder.of_load(&exe, folder)?
         }
     };
-    let reader = TraceReader::open(&trace_of(&recording)?)?;
+    let reader = TraceReader::open(&recording.parquet()?)?;
     let plan = ReplayPlan { allocators: vec![guest.kind], ..ReplayPlan::default() };
     let replay = replay(&reader, &plan, &mut |_| ())?;
     let replayed = &replay.allocators[0];
@@ -106,17 +108,6 @@ fn shares(caches: &[CachePair]) -> (f64, f64) {
 
 fn bytes(caches: &[CachePair], of: fn(&CachePair) -> u64) -> u64 {
     caches.iter().map(of).sum()
-}
-
-/// Returns the Parquet file of a recording; text is imported first, into the same folder.
-fn trace_of(recording: &Recording) -> Result<PathBuf> {
-    let path = recording.trace.with_extension("parquet");
-    if path != recording.trace {
-        let slabinfo = (!recording.slabinfo.is_empty()).then(|| recording.slabinfo.clone());
-        let options = ImportOptions { slabinfo, ..ImportOptions::new(&recording.trace, &path) };
-        slablab_trace::import(&options, &mut |_| ())?;
-    }
-    Ok(path)
 }
 
 /// A cache in the guest and in replay.

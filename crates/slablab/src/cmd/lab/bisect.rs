@@ -9,12 +9,12 @@ use clap::ValueEnum;
 use slablab_host::shell;
 use slablab_lab::bisect::{Bisect, BisectStage, Version, commits, kernels, series, settings};
 use slablab_lab::{Engine, Request, Scale, find, plan};
-use slablab_linux::Release;
-use slablab_vm::{Arch, Interrupt, KernelBuilder, Places, Step};
 
 use super::bars::Bars;
+use super::releases::releases;
 use super::request::install;
 use crate::answers::bisect::BisectAnswer;
+use crate::answers::kept::keep;
 use crate::cli::{AnswerArgs, OutputArgs, ShownArgs};
 use crate::cmd::kernel::options::InstallArgs;
 use crate::output::give;
@@ -122,8 +122,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     })?;
     drop(bars);
     let is_moved = !found.steps.is_empty();
-    let folder = args.output.display().to_string();
-    let answer = BisectAnswer::new(found, &bisect, folder);
+    let answer = BisectAnswer::new(found, &bisect, &args.output)?;
+    keep(&answer, &args.output)?;
     give(&answer, output, &AnswerArgs { report: args.report.clone(), ..args.shown.answer() })?;
     say(format_args!("slablab: the rows are in {}", args.output.display()));
     Ok(if is_moved { ExitCode::from(1) } else { ExitCode::SUCCESS })
@@ -218,17 +218,6 @@ impl Args {
             .with_context(|| format!("{}: cannot write the script", path.display()))?;
         Ok(path.to_owned())
     }
-}
-
-/// Looks up the releases that have a stock kernel.
-pub(super) fn releases(arch: &'static Arch) -> slablab_lab::Result<Vec<Release>> {
-    let builder = KernelBuilder::new(&Places::default(), Interrupt::never())?;
-    let mut note = |step: Step<'_>| {
-        if let Step::Note(text) = step {
-            say(format_args!("slablab: {text}"));
-        }
-    };
-    Ok(builder.releases(arch, &mut note)?)
 }
 
 /// Returns the key of a metric, and the name of one that a script gives.

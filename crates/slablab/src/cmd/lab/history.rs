@@ -10,7 +10,7 @@ use slablab_report::Fact;
 use slablab_vm::Arch;
 
 use super::bars::Bars;
-use super::bisect::releases;
+use super::releases::releases;
 use super::request::{RequestArgs, install};
 use super::result::ResultArgs;
 use crate::answers::history::HistoryAnswer;

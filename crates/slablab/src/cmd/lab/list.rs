@@ -19,8 +19,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
-    let name = args.name.as_deref().map(|name| preset(name, None).map_or(name, |of| of.experiment));
-    let answer = ExperimentsAnswer::new(name.map(find).transpose()?);
+    let preset = args.name.as_deref().and_then(|name| preset(name, None));
+    let name = preset.map_or(args.name.as_deref(), |preset| Some(preset.experiment));
+    let own = preset.map_or(&[][..], |preset| preset.own);
+    let answer = ExperimentsAnswer::new(name.map(find).transpose()?, own);
     give(&answer, output, &args.answer)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,7 +6,9 @@ mod compare;
 mod history;
 mod list;
 mod merge;
+mod patch;
 mod plan;
+mod releases;
 pub(crate) mod request;
 pub(crate) mod result;
 pub(crate) mod run;
@@ -22,6 +24,7 @@ use crate::answers::bisect::BisectAnswer;
 use crate::answers::comparison::CompareAnswer;
 use crate::answers::history::HistoryAnswer;
 use crate::answers::lab::{ExperimentsAnswer, MergeAnswer, PlanAnswer, ShardAnswer};
+use crate::answers::patched::PatchedAnswer;
 use crate::cli::OutputArgs;
 use crate::schema::Published;
 
@@ -31,6 +34,7 @@ pub(super) const SCHEMAS: &[Published] = &[
     Published::answer::<CompareAnswer>(),
     Published::answer::<BisectAnswer>(),
     Published::answer::<HistoryAnswer>(),
+    Published::answer::<PatchedAnswer>(),
     Published::answer::<PlanAnswer>(),
     Published::answer::<ShardAnswer>(),
     Published::answer::<MergeAnswer>(),

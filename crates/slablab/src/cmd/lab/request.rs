@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use slablab_lab::{Engine, Experiment, Plan, Request, Scale, find, guest, parameters_of, preset};
-use slablab_vm::Spec;
+use slablab_vm::{Arch, Spec};
 
+use super::releases::releases;
 use crate::cmd::kernel::options::InstallArgs;
 use crate::progress::Progress;
 
@@ -44,7 +45,7 @@ pub(crate) struct RequestArgs {
 #[derive(clap::Args, Debug, PartialEq, Default)]
 #[command(next_help_heading = "Engine kernel (short for --set)")]
 struct GuestParams {
-    /// The kernels: slub, debian:6.12, build:6.12/slub_tiny, a path
+    /// The kernels: slub, debian:6.12, debian:new (the newest), build:6.12/slub_tiny, a path
     #[arg(long, value_name = "NAME,...")]
     kernels: Option<String>,
     /// Virtual CPUs of the guests
@@ -100,6 +101,11 @@ impl RequestArgs {
         for (name, value) in preset.map_or(&[][..], |preset| preset.params) {
             params.entry((*name).to_owned()).or_insert_with(|| (*value).to_owned());
         }
+        for name in ["kernels", "kernel"] {
+            if let Some(kernels) = params.get_mut(name) {
+                *kernels = with_newest(kernels)?;
+            }
+        }
         let request = Request {
             engine,
             scale: if self.smoke { Scale::Smoke } else { Scale::Full },
@@ -118,6 +124,14 @@ impl RequestArgs {
             && !self.smoke
             && self.input.is_none()
             && !self.params.iter().any(is_load)
+    }
+
+    /// Returns in words what guests are to run, to tell one load from another.
+    pub(super) fn load_of_guests(&self) -> String {
+        let input = self.input.iter().map(|file| format!("input {}", file.display()));
+        let params = self.params.iter().map(|(name, value)| format!("{name}={value}"));
+        let guests = self.guests.params().map(|(name, value)| format!("{name}={value}"));
+        input.chain(params).chain(guests).collect::<Vec<_>>().join("\n")
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -141,6 +155,28 @@ impl From<EngineName> for Engine {
             EngineName::Kernel => Self::Kernel,
         }
     }
+}
+
+/// The release of a stock kernel that stands for the newest one of Debian's archive.
+const NEWEST: &str = "debian:new";
+
+/// Returns names of kernels with the newest release in the place of `debian:new[/MACHINE]`, so that a result names what it is
+/// about.
+fn with_newest(kernels: &str) -> Result<String> {
+    let named = |name: &str| -> Result<String> {
+        let Some(rest) = name.trim().strip_prefix(NEWEST) else { return Ok(name.to_owned()) };
+        let arch = match rest.strip_prefix('/') {
+            Some(machine) => Arch::named(machine)?,
+            None if rest.is_empty() => Arch::NATIVE,
+            None => return Ok(name.to_owned()),
+        };
+        let newest = releases(arch)?.into_iter().max();
+        let newest = newest.with_context(|| {
+            format!("{name}: Debian's archive has no stock kernel, or cannot be read")
+        })?;
+        Ok(format!("debian:{newest}{rest}"))
+    };
+    Ok(kernels.split(',').map(named).collect::<Result<Vec<_>>>()?.join(","))
 }
 
 pub(super) fn parameter(text: &str) -> Result<(String, String), String> {

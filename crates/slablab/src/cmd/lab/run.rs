@@ -12,10 +12,10 @@ use slablab_lab::{
 use slablab_stats::Question;
 
 use super::bars::Bars;
-use super::history;
 use super::request::{RequestArgs, install};
 use super::result::ResultArgs;
 use super::shard;
+use super::{history, patch};
 use crate::answers::comparison::CompareAnswer;
 use crate::cli::OutputArgs;
 use crate::cmd::kernel::options::InstallArgs;
@@ -86,6 +86,12 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
             bail!("--baseline {baseline}: a history compares each release with the one before it");
         }
         return history::run(&args.request, &args.install, &args.result, output);
+    }
+    if args.name == patch::NAME {
+        if let Some(baseline) = &args.baseline {
+            bail!("--baseline {baseline}: a patch is compared with the kernel without it");
+        }
+        return patch::run(&args.request, &args.install, &args.result, output);
     }
     let (experiment, request) = args.request.of(&args.name)?;
     let job = Job {
