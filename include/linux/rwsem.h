@@ -25,6 +25,13 @@ extern void downgrade_write(struct rw_semaphore *sem);
 #define down_write_killable(sem) (down_write(sem), 0)
 #define down_read_killable(sem) (down_read(sem), 0)
 #define down_read_interruptible(sem) (down_read(sem), 0)
+/* Classes of locks are not told apart here. */
+#define down_read_nested(sem, subclass) down_read(sem)
+#define down_write_nested(sem, subclass) down_write(sem)
+#define down_write_nest_lock(sem, other) down_write(sem)
+#define down_write_killable_nested(sem, subclass) down_write_killable(sem)
+#define down_read_non_owner(sem) down_read(sem)
+#define up_read_non_owner(sem) up_read(sem)
 #define rwsem_is_locked(sem) (READ_ONCE((sem)->word) != 0)
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)

@@ -117,6 +117,10 @@ extern void kapi_softirq_exit(void);
 /* A cache of the runtime's own, or one that the kernel has no function to destroy. */
 #define KAPI_SLAB_STAYS ((slab_flags_t)0x80000000U)
 
+/* Runtime: frees an object after a grace period. */
+struct kmem_cache;
+extern void kapi_cache_free_rcu(struct kmem_cache *cache, void *object);
+
 /* Runtime: folders under /sys that are no module's. */
 extern struct kobject *kapi_devices_kobj(void);
 extern struct kobject *kapi_class_kobj(void);

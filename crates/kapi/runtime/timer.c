@@ -368,6 +368,8 @@ void rcu_barrier(void)
 struct free_later {
 	struct rcu_head head;
 	void *ptr;
+	/* NULL: whatever kvfree() frees. */
+	struct kmem_cache *cache;
 };
 
 /* Blocks that wait. */
@@ -377,19 +379,39 @@ static void free_now(struct rcu_head *head)
 {
 	struct free_later *later = container_of(head, struct free_later, head);
 
-	kvfree(later->ptr);
+	if (later->cache)
+		kmem_cache_free(later->cache, later->ptr);
+	else
+		kvfree(later->ptr);
 	kapi_free(later, sizeof(*later));
 	__atomic_fetch_sub(&frees_queued, 1, __ATOMIC_SEQ_CST);
 }
 
+static bool free_later(struct kmem_cache *cache, void *ptr)
+{
+	struct free_later *later = kapi_alloc(sizeof(*later));
+
+	if (!later)
+		return false;
+	later->ptr = ptr;
+	later->cache = cache;
+	__atomic_fetch_add(&frees_queued, 1, __ATOMIC_SEQ_CST);
+	call_rcu(&later->head, free_now);
+	return true;
+}
+
+/* Frees an object of a cache when no reader can hold it any more; until then it stays as it is. */
+void kapi_cache_free_rcu(struct kmem_cache *cache, void *object)
+{
+	if (free_later(cache, object))
+		return;
+	synchronize_rcu();
+	kmem_cache_free(cache, object);
+}
+
 void kvfree_call_rcu(struct rcu_head *head, void *ptr)
 {
-	struct free_later *later = head ? kapi_alloc(sizeof(*later)) : NULL;
-
-	if (later) {
-		later->ptr = ptr;
-		__atomic_fetch_add(&frees_queued, 1, __ATOMIC_SEQ_CST);
-		call_rcu(&later->head, free_now);
+	if (head && free_later(NULL, ptr)) {
 		/* Who frees faster than grace periods pass has to wait for them. */
 		if (rcu_queued - rcu_finished > KFREE_RCU_MAX && preemptible() && !kapi_rcu_read_held())
 			rcu_barrier();
