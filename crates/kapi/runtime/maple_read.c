@@ -37,15 +37,23 @@ void *kapi_mas_seek(struct ma_state *mas, unsigned long index)
 	return entry;
 }
 
-/* The leaf in which the state stands, if it is in the tree and has the state's range where the state says. */
+/*
+ * The leaf in which the state stands, if it is in the tree and still has there what the state says. Of a state that was
+ * set to a part of its range, the range is the whole one again.
+ */
 static struct tree_node *leaf_of(struct ma_state *mas)
 {
 	struct tree_node *leaf = status_of(mas) == ma_active ? (struct tree_node *)mas->node : NULL;
+	unsigned long first, last;
 
 	if (!leaf || __atomic_load_n(&leaf->dead, __ATOMIC_ACQUIRE) || mas->offset >= leaf->count)
 		return NULL;
-	if (slot_first(leaf, mas->offset, mas->min) != mas->index || slot_last(leaf, mas->offset, mas->max) != mas->last)
+	first = slot_first(leaf, mas->offset, mas->min);
+	last = slot_last(leaf, mas->offset, mas->max);
+	if (mas->index < first || mas->last > last)
 		return NULL;
+	mas->index = first;
+	mas->last = last;
 	return leaf;
 }
 

@@ -185,6 +185,9 @@ static void share(struct change *c, unsigned int depth)
 	level->nodes = DIV_ROUND_UP(level->total, slots);
 }
 
+/* A tree without a node gets none for nothing, or for an entry at 0. */
+static bool stays_in_root(const struct change *c) { return !c->entry || (!c->last && !xa_is_internal(c->entry)); }
+
 /* Counts pieces and nodes of each level. Return: nodes that are to be allocated. */
 static unsigned int plan(struct change *c)
 {
@@ -199,7 +202,9 @@ static unsigned int plan(struct change *c)
 		share(c, depth);
 		if (level->nodes == 1 && level->pull == PULL_NONE && level->left.node == level->right.node) {
 			c->top = depth;
-			return wanted + (c->rcu || is_seed(c));
+			if (is_seed(c))
+				return !stays_in_root(c);
+			return wanted + c->rcu;
 		}
 		wanted += level->nodes;
 		if (!depth) {
