@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::process::Command;
 
-use slablab_tests::module::{insmod, lines, prints, told};
+use slablab_tests::module::{insmod, lines, prints, sources, told};
+use slablab_tests::{root, run};
 
 /// `MT_FLAGS_ALLOC_RANGE`.
 const ALLOC_RANGE: u32 = 1;
@@ -247,5 +249,108 @@ fn a_maple_tree_is_a_map_of_ranges() {
         assert_eq!(differs.map(|i| (i, &printed[i], expected.lines().nth(i))), None, "{words:?}");
         assert_eq!(printed.len(), expected.lines().count(), "{words:?}: {}", told(&output));
         assert_eq!(output.status.code(), Some(0), "{words:?}");
+    }
+}
+
+/// Windows of a device's memory are given out, found by any address, divided and freed; ids come around.
+#[test]
+fn a_driver_gives_ranges_out_and_finds_them() {
+    let printed = [
+        "windows: too large of 524288 bytes: -16",
+        "windows: 0x10000 is registers",
+        "windows: 0x2fff0 is frames",
+        "windows: 0x8ffff is free",
+        "windows: three",
+        "windows: registers at 0x10000, 4096 bytes",
+        "windows: ring at 0x11000, 65536 bytes",
+        "windows: frames at 0x21000, 262144 bytes",
+        "windows: split 0",
+        "windows: erased ring of 28672 bytes",
+        "windows: twice -17",
+        "windows: four",
+        "windows: registers at 0x10000, 4096 bytes",
+        "windows: small at 0x11000, 8192 bytes",
+        "windows: ring's end at 0x18000, 36864 bytes",
+        "windows: frames at 0x21000, 262144 bytes",
+        "windows: highest gap 0 at 0x8c000-0x8ffff",
+        "windows: behind 0x30000 at 0x61000",
+        "windows: before that at 0x21000",
+        "ids: 0, 1",
+        "ids: 0, 2",
+        "ids: 0, 3",
+        "ids: 1, 2",
+        "ids: 1, 1",
+    ];
+    for version in ["6.1", "6.12", "7.3"] {
+        prints("maple_demo", &["--kernel-version", version], &printed);
+        prints("maple_demo", &["--kernel-version", version, "--check", "2"], &printed);
+    }
+}
+
+/// The tree's nodes are objects of a cache: one that is not destroyed leaves them, from the module's line.
+#[test]
+fn a_maple_tree_that_is_left_is_a_leak_of_nodes() {
+    let output = insmod("maple_demo", &["--check", "2", "forgets=1"]);
+    let told = told(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("maple_node of 256 bytes"), "{told}");
+    assert!(told.contains("maple_demo.c:"), "{told}");
+}
+
+/// Linux's own test of the interface, as it is.
+#[test]
+fn linuxs_test_of_the_maple_tree_passes() {
+    for version in ["6.1", "6.12", "7.3"] {
+        let file = "lib/test_maple_tree.c";
+        let Some(folder) = sources(version, std::iter::once(file)) else { continue };
+        let path = folder.path().join(file);
+        let output = run(&["insmod", "--kernel-version", version, path.to_str().unwrap()]);
+        let told = told(&output);
+        let passed = told.lines().find_map(|line| {
+            let (passed, run) = line.strip_prefix("maple_tree: ")?.split_once(" of ")?;
+            Some(passed != "0" && run.starts_with(passed))
+        });
+        assert_eq!((passed, output.status.code()), (Some(true), Some(0)), "{version}: {told}");
+    }
+}
+
+/// Runs a script of the folder with the tree's tests in a process of its own.
+fn script(name: &str, words: &[&str]) -> (String, bool) {
+    let script = root().join("crates/kapi/tests/maple").join(name);
+    let output = Command::new(script).args(words).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    (text.into_owned(), output.status.success())
+}
+
+/// The cases that Linux runs outside of the kernel, but for those that look into its nodes or race against the clock.
+#[test]
+fn linuxs_cases_of_the_maple_tree_pass() {
+    for version in ["6.12", "7.3"] {
+        let files = ["lib/test_maple_tree.c", "tools/testing/radix-tree/maple.c"];
+        let Some(folder) = sources(version, files.into_iter()) else { continue };
+        let work = tempfile::tempdir().unwrap();
+        let words = [folder.path().to_str().unwrap(), version, work.path().to_str().unwrap()];
+        let (text, passed) = script("cases.sh", &words);
+        let last = text.lines().last();
+        assert!(passed && last.is_some_and(|line| line.starts_with("maple cases: ")), "{last:?}");
+    }
+}
+
+/// Readers without a lock beside writers, under ThreadSanitizer where the compiler has it.
+#[test]
+fn readers_of_a_maple_tree_meet_no_torn_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("races");
+    let (words, flag) = (["races", program.to_str().unwrap()], "-fsanitize=thread");
+    let (text, is_built) = script("build.sh", &[&words[..], &[flag]].concat());
+    if !is_built {
+        eprintln!("not run under ThreadSanitizer: {text}");
+        assert!(script("build.sh", &words).1);
+    }
+    for word in [&[][..], &["plain"]] {
+        let output = Command::new(&program).args(word).output().unwrap();
+        let text = told(&output);
+        assert!(output.status.success(), "{text}");
+        assert_eq!(text.trim_end(), "maple races: wrong 0, nodes left 0, walked 1");
     }
 }

@@ -405,16 +405,21 @@ static void set_root(struct change *c, void *root, unsigned int height)
 	c->mt->ma_flags = (c->mt->ma_flags & ~MT_FLAGS_HEIGHT_MASK) | (height << MT_FLAGS_HEIGHT_OFFSET);
 }
 
-/* What the whole tree is when it needs no node of its own for that: nothing, one entry, or the only child. */
+/* Nothing, or an entry at 0 alone: what stands in the root without a node. */
+static bool fits_in_root(unsigned int count, unsigned long last, void *first, void *second)
+{
+	return count == 1 ? !first : count == 2 && !last && !second && !xa_is_internal(first);
+}
+
+/* Takes the root for what the whole tree is, if that needs no node of its own: little, or all below the only child. */
 static bool shrink(struct change *c, const struct pieces *all)
 {
-	struct tree_node *child = all->at[0].slot;
+	struct tree_node *child = all->at[0].slot, *only;
 	unsigned int height = c->height - 1;
+	void *root;
 
-	if (c->level[c->top].left.node->kind == MAPLE_LEAF) {
-		bool alone = all->count == 2 && all->at[0].last == 0 && !all->at[1].slot && !xa_is_internal(child);
-
-		if (!(all->count == 1 && !child) && !alone)
+	if (c->level[0].left.node->kind == MAPLE_LEAF) {
+		if (!fits_in_root(all->count, all->at[0].last, child, all->at[1].slot))
 			return false;
 		set_root(c, child, 0);
 		return true;
@@ -422,14 +427,20 @@ static bool shrink(struct change *c, const struct pieces *all)
 	if (all->count != 1)
 		return false;
 	while (child->kind != MAPLE_LEAF && child->count == 1) {
-		struct tree_node *only = slots_of(child)[0];
-
-		/* It is new, but nothing stands in the way of readers that are to come. */
+		only = slots_of(child)[0];
 		drop(c, child);
 		child = only;
 		height--;
 	}
-	set_root(c, root_of(child), height);
+	root = root_of(child);
+	if (child->kind == MAPLE_LEAF &&
+	    fits_in_root(child->count, child->wide.last[0], child->wide.slot[0], child->wide.slot[1])) {
+		root = child->wide.slot[0];
+		height = 0;
+	}
+	set_root(c, root, height);
+	if (!height)
+		drop(c, child);
 	return true;
 }
 

@@ -1,10 +1,9 @@
 #!/bin/sh
-# cases.sh SOURCE VERSION WORK: cases of tools/testing/radix-tree/maple.c of a Linux source, as they are. What looks into
+# cases.sh SOURCE VERSION WORK [threads]: cases of tools/testing/radix-tree/maple.c of a Linux source, as they are. What looks into
 # Linux's own nodes, or counts them, is cut out, by the name of the function: see LEFT-OUT.md.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-source=$1 version=$2 work=$3
-shift 3
+source=$1 version=$2 work=$3 threads=${4:-}
 mkdir -p "$work/tools/testing/radix-tree" "$work/tools/testing/shared" "$work/lib"
 cp "$source/lib/test_maple_tree.c" "$work/lib/"
 : > "$work/tools/testing/radix-tree/test.h"
@@ -24,5 +23,5 @@ case $version in
 6.12) code=0x060c00 has= ;;
 *) code=0x070300 has=-DHAS_HEIGHT ;;
 esac
-VERSION_CODE=$code "$here/build.sh" cases "$work/cases" $has -DMAPLE_C="\"$work/tools/testing/radix-tree/maple.c\"" "$@"
-exec "$work/cases"
+VERSION_CODE=$code "$here/build.sh" cases "$work/cases" $has -DMAPLE_C="\"$work/tools/testing/radix-tree/maple.c\""
+exec "$work/cases" $threads

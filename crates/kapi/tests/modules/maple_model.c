@@ -54,6 +54,7 @@ static void walk_all(void)
 static void change(unsigned long what, unsigned long first, unsigned long last, void *entry)
 {
 	unsigned long at = 0;
+	int error;
 
 	switch (what) {
 	case 0 ... 4:
@@ -71,13 +72,14 @@ static void change(unsigned long what, unsigned long first, unsigned long last, 
 	case 8:
 		if (!(flags & MT_FLAGS_ALLOC_RANGE))
 			break;
-		tell("low", mtree_alloc_range(&tree, &at, entry, last - first + 1, first / 2, KEYS * spread, GFP_KERNEL), at, 0);
+		error = mtree_alloc_range(&tree, &at, entry, last - first + 1, first / 2, KEYS * spread, GFP_KERNEL);
+		tell("low", error, at, 0);
 		break;
 	case 9:
 		if (!(flags & MT_FLAGS_ALLOC_RANGE))
 			break;
-		at = 0;
-		tell("high", mtree_alloc_rrange(&tree, &at, entry, last - first + 1, first / 2, KEYS * spread, GFP_KERNEL), at, 0);
+		error = mtree_alloc_rrange(&tree, &at, entry, last - first + 1, first / 2, KEYS * spread, GFP_KERNEL);
+		tell("high", error, at, 0);
 		break;
 	}
 }
@@ -153,9 +155,11 @@ static int __init start(void)
 		mt_validate(&tree);
 		if (i % 50 == 0)
 			walk_all();
-		/* Once it is empty again. */
-		if (i % 700 == 699)
-			tell("empty", mtree_store_range(&tree, 0, ULONG_MAX, NULL, GFP_KERNEL), mtree_empty(&tree), mt_height(&tree));
+		if (i % 700 == 699) {
+			int error = mtree_store_range(&tree, 0, ULONG_MAX, NULL, GFP_KERNEL);
+
+			tell("empty", error, mtree_empty(&tree), mt_height(&tree));
+		}
 	}
 	walk_all();
 	mtree_destroy(&tree);
