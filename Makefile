@@ -10,7 +10,7 @@
 #   make install the command, its man pages and completions under PREFIX (/usr/local); make uninstall removes them
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help check test-full demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench bench-smoke fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-patches test-kmem test-cluster test-bisect test-killed test-leaks test-torture test-torture-debug bench-marathon
+.PHONY: help check test-full demo build install uninstall release test-release release-arm64 test-release-arm64 test-reproducible test-package test-cargo-install rust test bench bench-smoke fmt-check clippy test-rust test-rcu test-xarray-kernel test-xarray-races test-maple test-patches test-kmem test-cluster test-bisect test-killed test-leaks test-torture test-torture-debug bench-marathon
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -81,7 +81,7 @@ test-full: test test-killed test-bisect test-leaks test-torture test-torture-deb
 
 # Cargo is always asked for the whole workspace: features of dependencies depend on which packages are chosen, and other
 # features are built anew.
-test: fmt-check clippy test-rust test-rcu test-kmem test-xarray-c test-xarray-kernel test-xarray-races test-patches test-cluster test-package test-boot bench-smoke
+test: fmt-check clippy test-rust test-rcu test-kmem test-xarray-c test-xarray-kernel test-xarray-races test-maple test-patches test-cluster test-package test-boot bench-smoke
 
 # The backends are modules by a macro, which cargo fmt does not follow.
 fmt-check: rust
@@ -153,6 +153,11 @@ test-xarray-races:
 	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --quiet --release -p slablab-xarray --test loom
 	crates/xarray/tests/tsan.sh
 	crates/xarray/tests/asan.sh
+
+# Readers of the maple tree beside writers, in both kinds of trees, under ThreadSanitizer.
+test-maple:
+	@dir=$$(mktemp -d) && crates/kapi/tests/maple/build.sh races $$dir/races -fsanitize=thread && $$dir/races && $$dir/races plain; \
+	status=$$?; rm -rf $$dir; exit $$status
 
 # Every patch applies, in order and without fuzz, and is clean under the kernel's checkpatch.pl.
 test-patches:
