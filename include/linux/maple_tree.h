@@ -122,7 +122,10 @@ int mtree_store(struct maple_tree *mt, unsigned long index, void *entry, gfp_t g
 int mtree_store_range(struct maple_tree *mt, unsigned long first, unsigned long last, void *entry, gfp_t gfp);
 /* Erases the whole range in which @index lies. Return: its entry. */
 void *mtree_erase(struct maple_tree *mt, unsigned long index);
-/* At the lowest gap, at the highest one, at the next one after *@next. Return: 0, -EBUSY, -EINVAL or -ENOMEM; 1 after coming around. */
+/*
+ * At the lowest gap, at the highest one, at the next one after *@next. Return: 0, -EBUSY, -EINVAL or -ENOMEM; 1 after
+ * coming around.
+ */
 int mtree_alloc_range(struct maple_tree *mt, unsigned long *startp, void *entry, unsigned long size, unsigned long min,
 		      unsigned long max, gfp_t gfp);
 int mtree_alloc_rrange(struct maple_tree *mt, unsigned long *startp, void *entry, unsigned long size, unsigned long min,

@@ -1,6 +1,6 @@
 #!/bin/sh
-# cases.sh SOURCE VERSION WORK [threads]: cases of tools/testing/radix-tree/maple.c of a Linux source, as they are. What looks into
-# Linux's own nodes, or counts them, is cut out, by the name of the function: see LEFT-OUT.md.
+# cases.sh SOURCE VERSION WORK [threads]: cases of tools/testing/radix-tree/maple.c of a Linux source, as they are. What
+# looks into Linux's own nodes, or counts them, is cut out, by the name of the function: see LEFT-OUT.md.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source=$1 version=$2 work=$3 threads=${4:-}
