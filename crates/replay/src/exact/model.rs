@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use slablab_kmem::{
-    Backend, BackendKind, CacheId, CpuId, Gfp, Machine, Merging, ObjPtr, Site, WithBackend,
+    Backend, BackendKind, CacheId, CpuId, Gfp, Machine, Merging, ObjPtr, Site, Tunables,
+    WithBackend,
 };
 
 use super::compact::{CompactTrace, VISITS};
@@ -49,7 +50,7 @@ pub struct Replayed {
 }
 
 impl CompactTrace {
-    /// Replays it under an allocator; examines it at `moments`, which are rising numbers of events.
+    /// Replays it under an allocator with these tunables; examines it at `moments`, which are rising numbers of events.
     ///
     /// # Errors
     ///
@@ -58,15 +59,17 @@ impl CompactTrace {
         &self,
         allocator: BackendKind,
         memory_bytes: u64,
+        tunables: &Tunables,
         moments: &[usize],
     ) -> Result<Replayed, Error> {
-        allocator.dispatch(Work { trace: self, memory_bytes, moments })
+        allocator.dispatch(Work { trace: self, memory_bytes, tunables, moments })
     }
 }
 
 struct Work<'a> {
     trace: &'a CompactTrace,
     memory_bytes: u64,
+    tunables: &'a Tunables,
     moments: &'a [usize],
 }
 
@@ -79,6 +82,7 @@ impl WithBackend for Work<'_> {
             .cpus(trace.cpus)
             .memory_bytes(self.memory_bytes)
             .merging(Merging::Off)
+            .tunables(self.tunables.clone())
             .caches_max(trace.caches.len() as u32 + 512)
             .build()?;
         let caches: Vec<_> = trace
@@ -161,7 +165,8 @@ mod tests {
             for kind in BackendKind::ALL.iter().copied().filter(|kind| !kind.has_kmalloc_caches()) {
                 let plan = ReplayPlan { allocators: vec![kind], ..ReplayPlan::default() };
                 let whole = replay(&reader, &plan, &mut |_| ()).unwrap();
-                let model = compact.model(kind, plan.memory_bytes, &moments).unwrap();
+                let model =
+                    compact.model(kind, plan.memory_bytes, &Tunables::default(), &moments).unwrap();
                 let end = model.moments.last().unwrap().held_bytes;
                 assert_eq!(end, whole.allocators[0].held_bytes.end, "{name}, {kind}");
             }

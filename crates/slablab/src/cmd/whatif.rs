@@ -31,7 +31,8 @@ const SHOWN_MAX: usize = 20;
 #[command(
     after_help = "A SITE is a function (kstrdup), a place in it (kstrdup+0x38) or a pattern (nft_*).\n\
                         Changes add up. Tunables of allocators, with a number each: --order, --limit, --batch,\n\
-                        --shared, --cpu-partial, --min-partial, --sheaf-capacity, --kmalloc-header.\n\n\
+                        --shared, --cpu-partial, --min-partial, --sheaf-capacity, --sheaf-percent,\n\
+                        --barn-sheaves, --kmalloc-header.\n\n\
                         Examples:\n  \
                         slablab whatif t.parquet --dedicate audit_alloc=audit_context\n  \
                         slablab whatif t.parquet --buckets 16 --allocators slub"

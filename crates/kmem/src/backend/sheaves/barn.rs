@@ -1,8 +1,7 @@
 //! A barn: the full and the empty sheaves that the CPUs of a node share.
 //!
 //! # Invariants
-//! At most [`FULL_MAX`] sheaves are full. The number of empty ones is limited only where sheaves come from a
-//! grace period.
+//! The number of full sheaves is limited; that of empty ones only where sheaves come from a grace period.
 
 use core::ops::{Deref, DerefMut};
 
@@ -16,10 +15,9 @@ use crate::raw::zeroed::zeroed_struct;
 
 /// A barn's lock: place 2 of `Ops::LOCKS` in each backend with sheaves.
 const BARN_LOCK: LockKind = LockKind::of_backend(2);
-/// Full sheaves in a barn (`MAX_FULL_SHEAVES`).
-pub(super) const FULL_MAX: u32 = 10;
-/// Empty sheaves in a barn (`MAX_EMPTY_SHEAVES`).
-pub(super) const EMPTY_MAX: u32 = 10;
+/// Full sheaves in a barn, and empty ones that come from a grace period, unless the machine sets another number
+/// (`MAX_FULL_SHEAVES`, `MAX_EMPTY_SHEAVES`).
+pub(super) const SHEAVES_MAX: u32 = 10;
 
 zeroed_struct! {
     /// The sheaves of a barn.
@@ -39,6 +37,8 @@ zeroed_struct! {
         full: LocalU32,
         /// Empty sheaves, readable without the lock.
         empty: LocalU32,
+        /// How many full ones it takes, and how many empty ones from a grace period.
+        sheaves_max: LocalU32,
     }
 }
 
@@ -79,6 +79,16 @@ pub(in crate::backend) enum Refusal {
 }
 
 impl Barn {
+    /// Sets how many full sheaves it takes, and how many empty ones from a grace period.
+    pub(super) fn set_sheaves_max(&self, sheaves_max: u32) {
+        self.sheaves_max.set(sheaves_max);
+    }
+
+    /// Returns how many full sheaves it takes.
+    pub(super) fn sheaves_max(&self) -> u32 {
+        self.sheaves_max.get()
+    }
+
     #[inline(always)]
     fn lock(&self, cx: &Cx<'_>) -> Open<'_> {
         cx.count_lock(BARN_LOCK);
@@ -112,8 +122,9 @@ impl Barn {
     /// Gives an empty sheaf for a full one.
     #[inline(always)]
     pub(super) fn replace_full(&self, cx: &Cx<'_>, full: Sheaf) -> Result<Sheaf, Refusal> {
-        let refuse = |full: u32, empty: u32| match (full, empty) {
-            (FULL_MAX.., _) => Err(Refusal::TooManyFull),
+        let full_max = self.sheaves_max();
+        let refuse = |full: u32, empty: u32| match (full >= full_max, empty) {
+            (true, _) => Err(Refusal::TooManyFull),
             (_, 0) => Err(Refusal::NoEmpty),
             _ => Ok(()),
         };
@@ -126,11 +137,11 @@ impl Barn {
 
     /// Takes a full sheaf; `false` if there are enough.
     pub(super) fn put_full(&self, cx: &Cx<'_>, full: Sheaf) -> bool {
-        if self.full.get() >= FULL_MAX {
+        if self.full.get() >= self.sheaves_max() {
             return false;
         }
         let mut lists = self.lock(cx);
-        let room = lists.full.len() < FULL_MAX;
+        let room = lists.full.len() < self.sheaves_max();
         if room {
             lists.full.push(&cx.core.arena, full.block());
         }
@@ -144,7 +155,7 @@ impl Barn {
 
     /// Takes an empty sheaf that comes from a grace period; `false` if there are enough.
     pub(super) fn put_empty_if_few(&self, cx: &Cx<'_>, empty: Sheaf) -> bool {
-        let few = self.empty.get() < EMPTY_MAX;
+        let few = self.empty.get() < self.sheaves_max();
         if few {
             self.put_empty(cx, empty);
         }

@@ -38,5 +38,6 @@ pub(super) use self::alloc::{Missed, NewSheaf};
 pub(super) use slabs::Slabs;
 pub use state::sheaf_capacity_of;
 pub(super) use state::{
-    CAPACITY_MAX, CpuSheaves, Sheaves, adjust_cache, asked_capacity, usual_capacity,
+    BARN_SHEAVES, CAPACITY_MAX, CpuSheaves, SHEAF_PERCENT, Sheaves, adjust_cache, asked_capacity,
+    usual_capacity,
 };

@@ -1,7 +1,7 @@
 //! The state of sheaves: those of each CPU, of each node's barn, those that wait, and the capacity of
 //! each cache.
 
-use super::barn::Barn;
+use super::barn::{Barn, SHEAVES_MAX};
 use super::sheaf::Sheaf;
 use super::slabs::Slabs;
 use crate::cache::SlabFlags;
@@ -235,8 +235,19 @@ impl Sheaves {
         self.caches.as_slice().get(index).map_or(0, |cache| cache.capacity.get())
     }
 
-    pub(in crate::backend) fn set_capacity(&self, cache: &CacheEntry, capacity: u32) {
+    /// Sets the number of objects in a sheaf of a cache, and what its barns take.
+    pub(in crate::backend) fn set_up(
+        &self,
+        core: &Core,
+        cache: &CacheEntry,
+        args: &CacheArgs,
+        capacity: u32,
+    ) {
         self.cache(cache.id()).capacity.set(capacity);
+        let sheaves_max = core.tunable(args, BARN_SHEAVES).unwrap_or(SHEAVES_MAX);
+        for node in (0..core.setup.nodes).map(NodeId) {
+            self.barn(core, cache.id(), node).set_sheaves_max(sheaves_max);
+        }
     }
 
     /// Returns whether a CPU has sheaves of a cache, by its index of CPUs times caches.
@@ -246,9 +257,11 @@ impl Sheaves {
 }
 
 /// Returns the default number of objects in a sheaf: it depends on the size, and is rounded up to what fills a kmalloc
-/// block (Linux: `calculate_sheaf_capacity` @ 7.3). It is 0 for a cache that must have none.
-pub(in crate::backend) fn usual_capacity(core: &Core, cache: &CacheEntry) -> u32 {
-    if !may_have_sheaves(cache) {
+/// block (Linux: `calculate_sheaf_capacity` @ 7.3). It is 0 for a cache that must have none. A machine may set the numbers by
+/// size to a share of Linux's.
+pub(in crate::backend) fn usual_capacity(core: &Core, cache: &CacheEntry, args: &CacheArgs) -> u32 {
+    let percent = core.tunable(args, SHEAF_PERCENT).unwrap_or(100);
+    if percent == 0 || !may_have_sheaves(cache) {
         return 0;
     }
     let least = match cache.size.get() {
@@ -257,6 +270,7 @@ pub(in crate::backend) fn usual_capacity(core: &Core, cache: &CacheEntry) -> u32
         256.. => 26,
         _ => 60,
     };
+    let least = (least * percent / 100).max(1);
     let bytes = Sheaf::bytes(least);
     let classes = core.setup.kmalloc.classes.iter().map(|&class| u64::from(class));
     Sheaf::capacity(classes.into_iter().find(|&class| class >= bytes).unwrap_or(bytes))
@@ -264,8 +278,9 @@ pub(in crate::backend) fn usual_capacity(core: &Core, cache: &CacheEntry) -> u32
 
 /// Returns the number of objects in a sheaf that a cache or the machine sets.
 pub(in crate::backend) fn asked_capacity(core: &Core, cache: &CacheEntry, args: &CacheArgs) -> u32 {
+    let has_none = core.tunable(args, SHEAF_PERCENT) == Some(0) || !may_have_sheaves(cache);
     let asked = core.tunable(args, "sheaf_capacity").or(sheaf_capacity_of(&args.name));
-    if may_have_sheaves(cache) { asked.unwrap_or(0) } else { 0 }
+    if has_none { 0 } else { asked.unwrap_or(0) }
 }
 
 /// Keeps a cache that sets a capacity from sharing slabs.
@@ -283,6 +298,11 @@ pub fn sheaf_capacity_of(name: &str) -> Option<u32> {
 
 /// Caches that set a capacity themselves (`mm/vma_init.c`, `lib/maple_tree.c`).
 const ASKED: [(&str, u32); 2] = [("maple_node", 32), ("vm_area_struct", 32)];
+
+/// The tunable with the share of Linux's number of objects in a sheaf; Linux has it as constants in its source.
+pub(in crate::backend) const SHEAF_PERCENT: &str = "sheaf_percent";
+/// The tunable with what barns take.
+pub(in crate::backend) const BARN_SHEAVES: &str = "barn_sheaves";
 
 /// Objects in a sheaf at most: that of the largest kmalloc class.
 pub(in crate::backend) const CAPACITY_MAX: u32 = (8192 - 32) / 8;

@@ -2,7 +2,6 @@
 
 use alloc::format;
 
-use super::barn::FULL_MAX;
 use super::sheaf::Sheaf;
 use super::state::Sheaves;
 use crate::backend::ops::{Held, Visit};
@@ -27,14 +26,16 @@ impl Sheaves {
                     check_sheaf(core, cache, sheaf, sheaf.size(arena), capacity, visit);
                 }
             }
-            let lists = self.barn(core, id, node).lists();
+            let barn = self.barn(core, id, node);
+            let lists = barn.lists();
             for sheaf in lists.full.iter(arena).map(Sheaf::of) {
                 parked += check_sheaf(core, cache, sheaf, sheaf.size(arena), capacity, visit);
             }
             for sheaf in lists.empty.iter(arena).map(Sheaf::of) {
                 check_sheaf(core, cache, sheaf, sheaf.size(arena), 0, visit);
             }
-            let most = u64::from(capacity) * (2 * cpus().count() as u64 + u64::from(FULL_MAX));
+            let sheaves = 2 * cpus().count() as u64 + u64::from(barn.sheaves_max());
+            let most = u64::from(capacity) * sheaves;
             if parked > most {
                 let cache = id.index();
                 visit(Held::Wrong(format!(

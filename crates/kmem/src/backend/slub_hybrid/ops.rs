@@ -45,7 +45,8 @@ impl Ops for SlubHybrid {
 
     fn create(&self, core: &Core, cache: &CacheEntry, args: &CacheArgs) {
         self.slub.create(core, cache, args);
-        self.sheaves.set_capacity(cache, sheaves::asked_capacity(core, cache, args));
+        let capacity = sheaves::asked_capacity(core, cache, args);
+        self.sheaves.set_up(core, cache, args, capacity);
         for index in (0..core.setup.cpus).map(|cpu| core.cpu_cache_index(cpu, cache.id())) {
             // Only one of them is read, and the cache decides which one.
             self.slub.ops(index).reset();

@@ -18,6 +18,11 @@ use crate::error::Error;
 use crate::ids::{CacheId, ObjPtr, Pfn};
 use crate::raw::sync::AtomicU64;
 
+/// Largest share of Linux's capacities that a machine may set.
+const PERCENT_MAX: u32 = 1000;
+/// Most sheaves that a barn may take.
+const BARN_SHEAVES_MAX: u32 = 1000;
+
 /// The SLUB allocator with sheaves.
 #[derive(Debug)]
 pub struct SlubSheaves {
@@ -71,6 +76,16 @@ impl Ops for SlubSheaves {
             sheaves::CAPACITY_MAX,
             "objects in a sheaf, if more than by size",
         ),
+        Tunable::new(
+            (sheaves::SHEAF_PERCENT, "sheaf-percent"),
+            PERCENT_MAX,
+            "objects in a sheaf by size, in percent of Linux's; 0: no cache has sheaves",
+        ),
+        Tunable::new(
+            (sheaves::BARN_SHEAVES, "barn-sheaves"),
+            BARN_SHEAVES_MAX,
+            "full sheaves that a barn takes, and empty ones from a grace period",
+        ),
     ];
     const TAKES_GEOMETRY: bool = true;
     const MERGEABLE: Mergeable = Mergeable::BySize;
@@ -91,7 +106,8 @@ impl Ops for SlubSheaves {
         let usual = nodes::usual_min_partial(cache);
         self.slabs.nodes.set_min_partial(core, cache, args, usual);
         let asked = sheaves::asked_capacity(core, cache, args);
-        self.sheaves.set_capacity(cache, asked.max(sheaves::usual_capacity(core, cache)));
+        let usual = sheaves::usual_capacity(core, cache, args);
+        self.sheaves.set_up(core, cache, args, asked.max(usual));
     }
 
     const FAST: bool = true;

@@ -14,7 +14,7 @@ mod result;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use slablab_kmem::BackendKind;
+use slablab_kmem::{BackendKind, Tunable, Tunables};
 use slablab_replay::{CompactTrace, Fidelity as Pair};
 use slablab_report::Section;
 use slablab_trace::TraceReader;
@@ -42,6 +42,13 @@ const KERNELS: Parameter = Parameter::new(
 )
 .or("slub");
 
+const MODEL: Parameter = Parameter::new(
+    "model",
+    Kind::Names,
+    "tunables of the model, where a kernel is patched: sheaf-percent:25,barn-sheaves:0, or those of each kernel, divided by \
+     semicolons",
+);
+
 /// The experiment.
 pub(crate) struct Fidelity;
 
@@ -61,7 +68,7 @@ impl Experiment for Fidelity {
                 exact("caches_within_percent", "caches with a slab more or less", "%"),
                 exact("paths_off_percent_max", "paths off by, at most", "%"),
             ],
-            parameters: &[KERNELS, CPUS],
+            parameters: &[KERNELS, CPUS, MODEL],
         }
     }
 
@@ -81,6 +88,13 @@ impl Experiment for Fidelity {
         if CPUS.numbers(request)?.len() != 1 {
             return Err(Error::Request("cpus: take one number".to_owned()));
         }
+        if request.input.is_none() && request.params.contains_key(MODEL.name) {
+            return Err(Error::Request(
+                "model: tunables need a trace (--input), which kernel and model perform alike"
+                    .to_owned(),
+            ));
+        }
+        models(request, names.len())?;
         Ok(Design::without_points(names, 1, 0))
     }
 
@@ -91,10 +105,12 @@ impl Experiment for Fidelity {
         let specs = names.iter().map(|name| options.spec(name)).collect::<Result<Vec<_>>>()?;
         let builder = options.builder(&specs)?;
         let mut guests = Vec::new();
-        for (name, spec) in names.into_iter().zip(&specs) {
+        let models = models(request, names.len())?;
+        for ((name, spec), tunables) in names.into_iter().zip(&specs).zip(models) {
             let kernel = builder.build(spec, setup.watch)?;
             let (accel, why) = options.accel.resolve(&builder, &kernel, setup.watch)?;
-            guests.push(Guest { name, kind: model_of(&kernel)?, kernel, accel, why });
+            let kind = model_of(&kernel)?;
+            guests.push(Guest { name, kind, tunables, kernel, accel, why });
         }
         let trace = request.input.as_deref().map(compact).transpose()?;
         let cpus = CPUS.numbers(request)?[0] as u32;
@@ -114,6 +130,39 @@ impl Experiment for Fidelity {
         };
         pairs.iter().flat_map(sections).collect()
     }
+}
+
+/// Reads the tunables of the model of each kernel.
+fn models(request: &Request, kernels: usize) -> Result<Vec<Tunables>> {
+    let text = MODEL.text(request);
+    let lists: Vec<&str> = text.split(';').collect();
+    let wrong = |why: String| Error::Request(format!("model={text}: {why}"));
+    if lists.len() != 1 && lists.len() != kernels {
+        return Err(wrong(format!("{} lists for {kernels} kernels", lists.len())));
+    }
+    let known: Vec<Tunable> =
+        BackendKind::ALL.iter().flat_map(|kind| kind.tunables()).copied().collect();
+    let tunables = |list: &&str| {
+        let parts = list.split(',').map(str::trim).filter(|part| !part.is_empty());
+        parts
+            .map(|part| {
+                let (name, value) = part.split_once(':').unwrap_or((part, ""));
+                let tunable = known.iter().find(|of| of.option == name);
+                let tunable =
+                    tunable.ok_or_else(|| wrong(format!("there is no tunable '{name}'")))?;
+                let value = value.parse().ok().filter(|value| *value <= tunable.max);
+                let value = value.ok_or_else(|| {
+                    wrong(format!("{name}: write {name}:N with N of at most {}", tunable.max))
+                })?;
+                Ok((tunable.name, value))
+            })
+            .try_fold(Tunables::default(), |all, part: Result<_>| {
+                let (name, value) = part?;
+                Ok(all.with(name, value))
+            })
+    };
+    let all = lists.iter().map(tunables).collect::<Result<Vec<_>>>()?;
+    Ok((0..kernels).map(|kernel| all[kernel.min(all.len() - 1)].clone()).collect())
 }
 
 fn compact(path: &Path) -> Result<CompactTrace> {
@@ -161,7 +210,7 @@ impl Pairs {
         let replayer = Replayer { builder: &self.builder, accel: guest.accel };
         let result = replayer.run(&guest.kernel, &trace, MOMENTS, folder)?;
         result.check(folder)?;
-        let model = trace.model(guest.kind, GUEST_BYTES, &moments)?;
+        let model = trace.model(guest.kind, GUEST_BYTES, &guest.tunables, &moments)?;
         let pair = Pair::new(&trace, &moments, &result.replayed, &model);
         Ok(PairResult {
             model: guest.kind.name().to_owned(),

@@ -1,7 +1,7 @@
 //! The result of a kernel and its model: how far they are apart, what the limits are, and how it is shown.
 
 use serde::{Deserialize, Serialize};
-use slablab_kmem::BackendKind;
+use slablab_kmem::{BackendKind, Tunables};
 use slablab_replay::{BytesAt, Fidelity as Pair, PathPair};
 use slablab_report::{
     AxisScale, Cell as TableCell, Item, Lines, Plot, Point, Section, Series, Table, counted, field,
@@ -20,6 +20,8 @@ const DIFFERS: &str = include_str!("differs.txt");
 pub(super) struct Guest {
     pub(super) name: String,
     pub(super) kind: BackendKind,
+    /// What is set of the model
+    pub(super) tunables: Tunables,
     pub(super) kernel: Kernel,
     pub(super) accel: Accel,
     /// Why it runs under this accelerator
