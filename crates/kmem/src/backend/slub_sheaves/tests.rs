@@ -2,7 +2,9 @@
 
 use alloc::vec::Vec;
 
-use crate::{CacheArgs, CacheId, Cpu, CpuId, Gfp, Machine, NodeId, ObjPtr, Site, SlubSheaves};
+use crate::{
+    CacheArgs, CacheId, Cpu, CpuId, Gfp, Machine, NodeId, ObjPtr, Site, SlubSheaves, Tunables,
+};
 
 const SITE: Site = Site(1);
 
@@ -36,6 +38,33 @@ fn capacity_goes_by_size_and_fills_a_kmalloc_block() {
     ] {
         let cache = machine.cache_create(&CacheArgs::new(name, size)).unwrap();
         assert_eq!(attribute(&machine, cache, "sheaf_capacity"), capacity, "{name}");
+    }
+}
+
+/// What kernels with other constants in `calculate_sheaf_capacity()` have: a share of Linux's by size, rounded up to a block.
+#[test]
+fn a_machine_may_have_a_share_of_the_capacity_and_other_barns() {
+    let tuned = |percent: u32, barn: u32| -> Machine<SlubSheaves> {
+        let tunables =
+            Tunables::default().with("sheaf_percent", percent).with("barn_sheaves", barn);
+        Machine::builder().memory_bytes(64 << 20).tunables(tunables).build().unwrap()
+    };
+    for (percent, sizes) in [(0, ["0", "0", "0"]), (25, ["20", "4", "32"]), (200, ["124", "28", "60"])] {
+        let machine = tuned(percent, 10);
+        for ((name, size), capacity) in [("a", 8), ("e", 1024), ("maple_node", 256)].into_iter().zip(sizes) {
+            let cache = machine.cache_create(&CacheArgs::new(name, size)).unwrap();
+            assert_eq!(attribute(&machine, cache, "sheaf_capacity"), capacity, "{name} {percent}");
+        }
+    }
+    for barn in [0, 2, 15] {
+        let machine = tuned(100, barn);
+        let cpu = machine.cpu(CpuId(0)).unwrap();
+        let cache = machine.cache_create(&CacheArgs::new("counted", 256)).unwrap();
+        let objects = alloc(&cpu, cache, 28 * 20);
+        objects.into_iter().for_each(|object| cpu.free(cache, object, SITE));
+        let put = machine.cache_stats(cache).unwrap().paths.get("barn_put");
+        assert_eq!(put, u64::from(barn), "two of twenty are with the CPU, and the rest is flushed");
+        assert!(machine.validate().is_ok(), "{:?}", machine.validate().errors);
     }
 }
 
