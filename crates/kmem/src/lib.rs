@@ -56,7 +56,7 @@ mod tests;
 pub use backend::*;
 pub use cache::findings::{Finding, FindingKind};
 pub use cache::paths::PathCounts;
-pub use cache::setup::{CheckLevel, Merging, Readers};
+pub use cache::setup::{CheckLevel, Merging, Objects, Readers};
 pub use cache::{
     CacheArgs, CopiesApply, CopyOfSite, Ctor, Geometry, KmallocConfig, SlabFlags, Tunable,
     Tunables, geometry,

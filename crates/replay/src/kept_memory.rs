@@ -18,7 +18,7 @@ impl KeptMemory {
         // The processor's caches have the one that was given back last.
         match kept.iter().rposition(|memory| memory.bytes() == bytes) {
             Some(place) => Ok(kept.remove(place)),
-            None => Memory::reserve(bytes),
+            None => Memory::reserve_sparse(bytes),
         }
     }
 

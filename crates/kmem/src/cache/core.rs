@@ -7,6 +7,7 @@ use super::args::CacheArgs;
 use super::findings::{Finding, FindingKind, FindingLog};
 use super::grace::GracePeriods;
 use super::kmalloc::Kmalloc;
+use super::links::Links;
 use super::paths::Tally;
 use super::registry::Registry;
 use super::setup::{CheckLevel, Setup};
@@ -107,6 +108,7 @@ pub struct Core {
     pub(crate) findings: FindingLog,
     pub(crate) claimed: Vec<AtomicBool>,
     pub(crate) counters: ZeroedSlice<CpuCounters>,
+    /// By CPU and cache; by cache alone where objects are only counted
     pub(crate) tallies: ZeroedSlice<Tally>,
     pub(crate) totals: ZeroedSlice<Totals>,
     /// Slabs of all caches and their pages in one word ([`SlabCount::parts`]), kept while `exact`.
@@ -118,6 +120,8 @@ pub struct Core {
     pub(crate) own_bytes: AtomicU64,
     /// Live bytes without large kmallocs, kept while `exact`.
     pub(crate) exact_bytes: LocalU64,
+    /// Links between free objects, where objects are only counted
+    pub(crate) links: Links,
     pub(crate) tracks: Tracks,
     pub(crate) grace: GracePeriods,
     pub(crate) vmalloc: Vmalloc,
@@ -134,6 +138,27 @@ impl Core {
     #[inline(always)]
     pub(crate) fn cpu_cache_index(&self, cpu: u32, id: CacheId) -> usize {
         cpu as usize * (self.setup.caches_max as usize + 1) + id.index()
+    }
+
+    /// Returns the length of such a table.
+    pub(crate) fn cpu_caches(&self) -> usize {
+        self.setup.cpus as usize * (self.setup.caches_max as usize + 1)
+    }
+
+    /// Returns the start of a CPU's row in the table of tallies.
+    pub(crate) fn tally_row(&self, cpu: u32) -> usize {
+        if self.setup.counts() { 0 } else { self.row(cpu).start }
+    }
+
+    /// Returns the tallies of a cache, or of the blocks that no cache knows.
+    pub(crate) fn tallies_of(&self, id: CacheId) -> impl Iterator<Item = &Tally> {
+        self.tallies_at(id.index())
+    }
+
+    /// Returns the tallies in a place of each row.
+    pub(crate) fn tallies_at(&self, place: usize) -> impl Iterator<Item = &Tally> {
+        let tallies = self.tallies.as_slice();
+        tallies.iter().skip(place).step_by(self.setup.caches_max as usize + 1)
     }
 
     /// Returns the part of such a table that belongs to a CPU.

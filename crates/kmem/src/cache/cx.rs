@@ -18,6 +18,8 @@ pub struct Cx<'m> {
     pub(crate) on: CpuContext<'m>,
     /// Start of the CPU's row in tables of CPUs times caches.
     pub(crate) row: usize,
+    /// Start of the CPU's row in the table of tallies.
+    pub(crate) tally_row: usize,
 }
 
 impl<'m> Deref for Cx<'m> {
@@ -38,7 +40,13 @@ impl<'m> Cx<'m> {
 
     #[inline(always)]
     pub(crate) fn tally(&self, id: CacheId) -> &'m Tally {
-        &self.core.tallies[self.cpu_cache_index(id)]
+        &self.core.tallies[self.tally_row + id.index()]
+    }
+
+    /// Returns the tally that belongs to a place of this CPU's row.
+    #[inline(always)]
+    pub(crate) fn tally_at(&self, index: usize) -> &'m Tally {
+        &self.core.tallies[self.tally_row + index - self.row]
     }
 
     /// Enters an object given out in the exact totals.

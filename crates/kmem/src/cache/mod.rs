@@ -16,6 +16,7 @@ pub(crate) mod flags;
 pub mod geometry;
 pub(crate) mod grace;
 pub(crate) mod kmalloc;
+pub(crate) mod links;
 pub(crate) mod paths;
 pub(crate) mod registry;
 pub(crate) mod setup;

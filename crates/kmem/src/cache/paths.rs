@@ -141,13 +141,16 @@ impl PathCounts {
     /// as fast itself; that number may be negative, and wraps then.
     pub(crate) fn sum<'a>(
         own: &'static [&'static [&'static str]],
-        cpus: impl Iterator<Item = (&'a OpCounts, &'a Tally)>,
+        ops: impl Iterator<Item = &'a OpCounts>,
+        tallies: impl Iterator<Item = &'a Tally>,
     ) -> Self {
         let mut counts = [0u64; Stat::MAX];
         let (mut allocs, mut frees) = (0, 0);
-        for (ops, tally) in cpus {
+        for ops in ops {
             allocs += ops.allocs.get();
             frees += ops.frees.get();
+        }
+        for tally in tallies {
             for (sum, count) in counts.iter_mut().zip(&tally.counts) {
                 *sum = sum.wrapping_add(count.get());
             }

@@ -54,6 +54,11 @@ impl Registry {
         &self.entries
     }
 
+    /// Returns the number of places that caches have or had.
+    pub(crate) fn places(&self) -> usize {
+        self.next as usize
+    }
+
     /// Returns a cache's entry.
     pub(crate) fn entry(&self, id: CacheId) -> Option<&Entry> {
         self.entries.iter().find(|e| e.id == id)

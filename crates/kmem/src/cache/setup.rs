@@ -15,6 +15,17 @@ pub enum Merging {
     Off,
 }
 
+/// What becomes of the memory of objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Objects {
+    /// Each has its memory, which callers may read and write
+    #[default]
+    InMemory,
+    /// They are only counted: no memory is touched for them, and one thread drives the machine ([`crate::CpuSet`]).
+    /// Addresses, slabs and counts are the same. Checks of operations need the memory, and take it
+    Counted,
+}
+
 /// How much is checked on each operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum CheckLevel {
@@ -56,11 +67,17 @@ pub(crate) struct Setup {
     pub(crate) tunables: Tunables,
     pub(crate) merging: Merging,
     pub(crate) check: CheckLevel,
+    pub(crate) objects: Objects,
     pub(crate) readers: Readers,
     pub(crate) kmalloc: KmallocConfig,
 }
 
 impl Setup {
+    /// Returns whether objects are only counted.
+    pub(crate) fn counts(&self) -> bool {
+        self.objects == Objects::Counted && self.check == CheckLevel::Off
+    }
+
     #[inline]
     pub(crate) fn node_of(&self, cpu: u32) -> NodeId {
         if self.nodes == 1 { NodeId(0) } else { NodeId(cpu * self.nodes / self.cpus) }

@@ -31,6 +31,8 @@ impl Hooks {
     pub(crate) const CHECKS: Self = Self(2);
     /// The machine has several nodes, so that a free has to check its object's node.
     pub(crate) const NODES: Self = Self(4);
+    /// Objects have no memory: links between them are in a table.
+    pub(crate) const COUNTS: Self = Self(8);
 
     #[inline(always)]
     pub(crate) fn any(self) -> bool {
@@ -45,6 +47,11 @@ impl Hooks {
     #[inline(always)]
     pub(crate) fn checks(self) -> bool {
         self.0 & Self::CHECKS.0 != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn counts(self) -> bool {
+        self.0 & Self::COUNTS.0 != 0
     }
 
     pub(crate) fn and(self, other: Self) -> Self {

@@ -11,7 +11,7 @@ use super::memory::Memory;
 use crate::backend::Backend;
 use crate::cache::args::beyond_max;
 use crate::cache::geometry::Arch;
-use crate::cache::setup::{CheckLevel, Merging, Readers, Setup};
+use crate::cache::setup::{CheckLevel, Merging, Objects, Readers, Setup};
 use crate::cache::{KmallocConfig, Tunables};
 use crate::error::Error;
 use crate::ids::{Order, PAGE_SIZE};
@@ -56,6 +56,7 @@ impl<B: Backend> MachineBuilder<B> {
             tunables: Tunables::default(),
             merging: Merging::Linux,
             check: CheckLevel::Off,
+            objects: Objects::default(),
             readers: Readers::default(),
             kmalloc: KmallocConfig::default(),
         };
@@ -131,6 +132,12 @@ impl<B: Backend> MachineBuilder<B> {
     /// Sets how much is checked.
     pub fn check(mut self, level: CheckLevel) -> Self {
         self.setup.check = level;
+        self
+    }
+
+    /// Sets what becomes of the memory of objects (default [`Objects::InMemory`]).
+    pub fn objects(mut self, objects: Objects) -> Self {
+        self.setup.objects = objects;
         self
     }
 

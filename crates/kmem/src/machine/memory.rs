@@ -16,6 +16,15 @@ use crate::raw::arena::Arena;
 pub struct Memory(pub(super) Arena);
 
 impl Memory {
+    /// Reserves as [`Memory::reserve`] does, committed in small pages: for machines that touch little of it
+    /// ([`crate::Objects::Counted`]).
+    ///
+    /// # Errors
+    /// Returns [`Error::Reserve`] if the operating system refuses.
+    pub fn reserve_sparse(bytes: u64) -> Result<Self, Error> {
+        Arena::reserve(bytes & !(crate::PAGE_SIZE - 1)).map(Self)
+    }
+
     /// Reserves `bytes` (rounded down to whole pages) of address space, committed as it is touched.
     ///
     /// # Errors

@@ -22,7 +22,8 @@ use crate::cache::cx::Cx;
 use crate::cache::findings::{Finding, FindingLog};
 use crate::cache::grace::GracePeriods;
 use crate::cache::kmalloc::Kmalloc;
-use crate::cache::paths::PathCounts;
+use crate::cache::links::Links;
+use crate::cache::paths::{OpCounts, Tally};
 use crate::cache::registry::{Aligned, Registry};
 use crate::cache::setup::{CheckLevel, Merging, Setup};
 use crate::cache::table::{CacheEntry, CacheTable};
@@ -49,7 +50,9 @@ pub struct Machine<B: Backend> {
 impl<B: Backend> Machine<B> {
     pub(crate) fn boot(setup: Setup, arena: Arena) -> Result<Self, Error> {
         let pages = PageTable::new((setup.memory_bytes / PAGE_SIZE) as u32);
-        let cpu_caches = setup.cpus as usize * (setup.caches_max as usize + 1);
+        let tally_rows = if setup.counts() { 1 } else { setup.cpus as usize };
+        let tallies = tally_rows * (setup.caches_max as usize + 1);
+        let links = Links::new(if setup.counts() { pages.count() } else { 0 });
         let checked = setup.check != CheckLevel::Off;
         let pages_tracked = if checked { pages.count() as usize } else { 0 };
         let core = Core {
@@ -63,13 +66,14 @@ impl<B: Backend> Machine<B> {
             findings: FindingLog::default(),
             claimed: (0..setup.cpus).map(|_| AtomicBool::new(false)).collect(),
             counters: ZeroedSlice::new(setup.cpus as usize),
-            tallies: ZeroedSlice::new(cpu_caches),
+            tallies: ZeroedSlice::new(tallies),
             totals: ZeroedSlice::new(setup.caches_max as usize),
             exact_slabs: LocalU64::default(),
             large_pages: AtomicU64::new(0),
             own_bytes: AtomicU64::new(0),
             exact: AtomicBool::new(false),
             exact_bytes: LocalU64::default(),
+            links,
             tracks: Tracks::new(pages_tracked),
             grace: GracePeriods::new(setup.cpus, setup.readers),
             setup,
@@ -167,13 +171,9 @@ impl<B: Backend> Machine<B> {
         if self.core.caches.get(id).generation.get() == 1 {
             return;
         }
-        let indexes = (0..self.core.setup.cpus).map(|cpu| self.core.cpu_cache_index(cpu, id));
-        let counts = indexes.map(|index| (self.backend.ops(index), &self.core.tallies[index]));
-        registry.retired.add(&PathCounts::sum(B::STATS, counts.clone()));
-        counts.for_each(|(ops, tally)| {
-            ops.reset();
-            tally.reset();
-        });
+        registry.retired.add(&self.paths_of(id));
+        self.ops_of(id).for_each(OpCounts::reset);
+        self.core.tallies_of(id).for_each(Tally::reset);
         self.core.totals[id.index()].reset();
     }
 
@@ -305,8 +305,10 @@ impl<B: Backend> Machine<B> {
     pub(crate) fn cx(&self, cpu: u32, hooks: Hooks) -> Cx<'_> {
         let hooks = if self.core.checked() { hooks.and(Hooks::CHECKS) } else { hooks };
         let hooks = if self.core.setup.nodes > 1 { hooks.and(Hooks::NODES) } else { hooks };
-        let row = cpu as usize * (self.core.setup.caches_max as usize + 1);
+        let hooks = if self.core.setup.counts() { hooks.and(Hooks::COUNTS) } else { hooks };
+        let row = self.core.row(cpu).start;
+        let tally_row = self.core.tally_row(cpu);
         let (node, counters) = (self.core.setup.node_of(cpu), &self.core.counters[cpu as usize]);
-        Cx { core: &self.core, on: CpuContext { cpu, node, hooks, counters }, row }
+        Cx { core: &self.core, on: CpuContext { cpu, node, hooks, counters }, row, tally_row }
     }
 }

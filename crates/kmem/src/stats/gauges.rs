@@ -7,7 +7,7 @@
 use super::{CacheStats, Gauges};
 use crate::backend::Backend;
 use crate::cache::core::SlabCount;
-use crate::cache::paths::{OpCounts, PathCounts, Tally};
+use crate::cache::paths::{OpCounts, PathCounts};
 use crate::cache::registry::Entry;
 use crate::ids::{CacheId, PAGE_SIZE};
 use crate::machine::Machine;
@@ -71,10 +71,14 @@ impl<B: Backend> Machine<B> {
 
     /// Returns the paths taken by all caches together.
     pub fn path_counts(&self) -> PathCounts {
-        let indexes = 0..self.core.tallies.as_slice().len();
-        let counts = indexes.map(|index| (self.backend.ops(index), &self.core.tallies[index]));
-        let mut sum = PathCounts::sum(B::STATS, counts);
-        sum.add(&self.core.registry.lock().retired);
+        let registry = self.core.registry.lock();
+        // Places where no cache ever was have counted nothing, and are many.
+        let carved = self.core.setup.caches_max as usize;
+        let places = (0..registry.places()).chain([carved]);
+        let ops = places.clone().flat_map(|place| self.ops_at(place));
+        let tallies = places.flat_map(|place| self.core.tallies_at(place));
+        let mut sum = PathCounts::sum(B::STATS, ops, tallies);
+        sum.add(&registry.retired);
         sum
     }
 
@@ -96,16 +100,26 @@ impl<B: Backend> Machine<B> {
     }
 
     fn allocs(&self, id: CacheId) -> u64 {
-        self.counts_of(id).map(|(ops, _)| ops.allocs.get()).sum()
+        self.ops_of(id).map(|ops| ops.allocs.get()).sum()
     }
 
     fn frees(&self, id: CacheId) -> u64 {
-        self.counts_of(id).map(|(ops, _)| ops.frees.get()).sum()
+        self.ops_of(id).map(|ops| ops.frees.get()).sum()
     }
 
-    fn counts_of(&self, id: CacheId) -> impl Iterator<Item = (&OpCounts, &Tally)> {
-        let indexes = (0..self.core.setup.cpus).map(move |cpu| self.core.cpu_cache_index(cpu, id));
-        indexes.map(|index| (self.backend.ops(index), &self.core.tallies[index]))
+    /// Returns the operations of a cache, CPU by CPU.
+    pub(crate) fn ops_of(&self, id: CacheId) -> impl Iterator<Item = &OpCounts> {
+        self.ops_at(id.index())
+    }
+
+    fn ops_at(&self, place: usize) -> impl Iterator<Item = &OpCounts> {
+        let cpus = 0..self.core.setup.cpus;
+        cpus.map(move |cpu| self.backend.ops(self.core.row(cpu).start + place))
+    }
+
+    /// Returns the paths that the operations of a cache took.
+    pub(crate) fn paths_of(&self, id: CacheId) -> PathCounts {
+        PathCounts::sum(B::STATS, self.ops_of(id), self.core.tallies_of(id))
     }
 
     fn stats_of(&self, entry: &Entry) -> CacheStats {
@@ -127,7 +141,7 @@ impl<B: Backend> Machine<B> {
             objects_live: live,
             objects_live_peak: totals.live_peak.load(Relaxed),
             objects_total: self.core.slabs_and_objects(slot).1,
-            paths: PathCounts::sum(B::STATS, self.counts_of(entry.id)),
+            paths: self.paths_of(entry.id),
         }
     }
 

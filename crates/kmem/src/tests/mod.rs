@@ -2,6 +2,7 @@
 
 mod caches;
 pub(crate) mod conformance;
+mod counted;
 mod linux;
 mod marathon;
 mod misuse;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use slablab_kmem::geometry::Arch;
 use slablab_kmem::{
-    Backend, BackendKind, CacheId, Machine, Memory, Merging, NODE_BYTES_MIN, Order,
+    Backend, BackendKind, CacheId, Machine, Memory, Merging, NODE_BYTES_MIN, Objects, Order,
 };
 use slablab_linux::CPUS_MAX;
 use slablab_trace::{Batch, Meta};
@@ -17,8 +17,17 @@ use crate::plan::ReplayPlan;
 /// Room for this many caches beside the trace's: those of kmalloc, unless a plan has more.
 const CACHES_BESIDE: usize = 512;
 
-/// Builds the machine that the trace and the plan describe.
+/// Builds the machine that the trace and the plan describe, for one thread that only counts its objects.
 pub(crate) fn build<B: Backend>(meta: &Meta, plan: &ReplayPlan) -> Result<Machine<B>, Error> {
+    build_with(meta, plan, Objects::Counted)
+}
+
+/// Builds it with or without memory for objects.
+pub(crate) fn build_with<B: Backend>(
+    meta: &Meta,
+    plan: &ReplayPlan,
+    objects: Objects,
+) -> Result<Machine<B>, Error> {
     let merging =
         if caches::merges_anew(meta, &plan.changes) { Merging::Linux } else { Merging::Off };
     let mut kmalloc = caches::kmalloc(meta, &plan.changes);
@@ -38,7 +47,7 @@ pub(crate) fn build<B: Backend>(meta: &Meta, plan: &ReplayPlan) -> Result<Machin
         Some(objects) => builder.min_objects(objects),
         None => builder,
     };
-    let memory = memory(meta, plan)?;
+    let memory = memory(meta, plan, objects)?;
     Ok(builder
         .cpus(cpus(meta))
         .nodes(nodes(meta))
@@ -47,23 +56,25 @@ pub(crate) fn build<B: Backend>(meta: &Meta, plan: &ReplayPlan) -> Result<Machin
         .tunables(caches::tunables(B::KIND, meta, &plan.changes))
         .kmalloc(kmalloc)
         .caches_max(u32::try_from(caches_max).unwrap_or(u32::MAX))
+        .objects(objects)
         .memory_bytes(plan.memory_bytes)
         .build_in(memory)?)
 }
 
 /// Takes memory for the machine.
 ///
-/// A replay touches most of what it allocates. Of 200 short traces, each on a machine of its own, page faults took a
-/// seventh of the time with small pages, a twelfth with huge ones, and little when memory is used again.
-fn memory(meta: &Meta, plan: &ReplayPlan) -> Result<Memory, Error> {
+/// Where objects are only counted, little of it is touched: what an allocator keeps in blocks of its own, scattered among
+/// slabs. Huge pages would commit all that lies between.
+fn memory(meta: &Meta, plan: &ReplayPlan, objects: Objects) -> Result<Memory, Error> {
     let memory_bytes = plan.memory_bytes;
     let memory_bytes_min = NODE_BYTES_MIN * u64::from(nodes(meta));
     if memory_bytes < memory_bytes_min {
         return Err(Error::MachineTooSmall { memory_bytes, memory_bytes_min });
     }
-    let taken = match &plan.kept_memory {
-        Some(kept_memory) => kept_memory.take(memory_bytes),
-        None => Memory::reserve(memory_bytes),
+    let taken = match (&plan.kept_memory, objects) {
+        (Some(kept_memory), _) => kept_memory.take(memory_bytes),
+        (None, Objects::Counted) => Memory::reserve_sparse(memory_bytes),
+        (None, Objects::InMemory) => Memory::reserve(memory_bytes),
     };
     taken.map_err(|error| match error {
         slablab_kmem::Error::Reserve { bytes } => Error::Reserve { bytes },

@@ -7,7 +7,7 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;
-use slablab_kmem::{Backend, BackendKind, CacheId, CpuId, Machine, WithBackend};
+use slablab_kmem::{Backend, BackendKind, CacheId, CpuId, Machine, Objects, WithBackend};
 use slablab_trace::{Meta, TraceReader};
 
 use crate::engine::{caches, machine};
@@ -111,7 +111,7 @@ impl WithBackend for Performance<'_> {
     type Output = Result<Timed, Error>;
 
     fn run<B: Backend>(self) -> Self::Output {
-        let machine = machine::build::<B>(self.meta, self.plan)?;
+        let machine = machine::build_with::<B>(self.meta, self.plan, Objects::InMemory)?;
         let caches: Vec<Option<CacheId>> = self
             .script
             .first

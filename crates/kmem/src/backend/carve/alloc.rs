@@ -22,7 +22,7 @@ impl<L: Lists> Heap<L> {
         if size >= PAGE_SIZE {
             let (pfn, _) = cx.slab_pages(cache, request.gfp, request.node())?;
             let obj = ObjPtr::new(pfn.offset() + u64::from(cache.left_pad.get()))?;
-            cx.core.tallies[index].count(stat::ALLOC_SLOWPATH);
+            cx.tally_at(index).count(stat::ALLOC_SLOWPATH);
             self.ops[index].allocs.add(1);
             self.construct(cx, cache, obj);
             return Some(obj);
@@ -63,7 +63,7 @@ impl<L: Lists> Heap<L> {
         shape: Shape,
         request: Request,
     ) -> Option<ObjPtr> {
-        let (carved, tally) = (self.carved(cx.core), &cx.core.tallies[index]);
+        let (carved, tally) = (self.carved(cx.core), cx.tally_at(index));
         let place = Self::place(cx.cpu, shape.bytes);
         let (group, ring) = Self::group(place);
         let (found, walked) = self.lock(cx, group)[ring].take(carved, shape);

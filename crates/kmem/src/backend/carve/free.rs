@@ -59,7 +59,7 @@ impl<L: Lists> Heap<L> {
         while let Some(block) = done.pop(arena) {
             let cache = cx.core.caches.get(CacheId(arena.load(block.get() + GRANULE) as u32));
             let start = layout::waiting_object(cache, block) - u64::from(cache.left_pad.get());
-            let tally = &cx.core.tallies[cx.cpu_cache_index(cache.id())];
+            let tally = cx.tally(cache.id());
             self.give_back(cx, tally, start, u64::from(cache.inuse.get()), false);
             self.waiting.lock().gone();
         }
@@ -83,12 +83,12 @@ impl<L: Lists> Heap<L> {
 
     fn count_free(&self, cx: &Cx<'_>, index: usize) {
         self.ops[index].frees.add(1);
-        cx.core.tallies[index].count(stat::FREE_SLOWPATH);
+        cx.tally_at(index).count(stat::FREE_SLOWPATH);
     }
 
     /// Frees a block of the given number of bytes.
     fn free_block(&self, cx: &Cx<'_>, index: usize, start: u64, bytes: u64, is_marked: bool) {
-        let tally = &cx.core.tallies[index];
+        let tally = cx.tally_at(index);
         self.ops[index].frees.add(1);
         tally.count(stat::FREE_SLOWPATH);
         self.give_back(cx, tally, start, bytes, is_marked);

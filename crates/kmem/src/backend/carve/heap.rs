@@ -71,7 +71,7 @@ impl<L: Lists> Heap<L> {
         Self {
             maps: ZeroedSlice::new(core.pages.count() as usize),
             groups: (0..groups).map(|_| group()).collect(),
-            ops: ZeroedSlice::new(core.tallies.as_slice().len()),
+            ops: ZeroedSlice::new(core.cpu_caches()),
             has_maps: L::has_maps(core),
             waiting: Lock::default(),
             lists: PhantomData,

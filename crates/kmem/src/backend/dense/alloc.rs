@@ -141,7 +141,7 @@ impl OnCpu<'_> {
         let (mut next, mut count, mut places) = (State::load(page).free(slab), 0, first);
         while let Some(obj) = next.filter(|_| *left > 0) {
             *left -= 1;
-            next = ObjPtr::new(link::next(self.cx, self.cache, obj, 0, site));
+            next = ObjPtr::new(link::next(self.cx, self.cache, slab, obj, 0, site));
             match taken {
                 None => *taken = Some(obj),
                 Some(_) => {

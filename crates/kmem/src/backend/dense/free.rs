@@ -89,7 +89,6 @@ impl OnCpu<'_> {
     fn free_to_slabs(self, node: NodeId, objects: impl Iterator<Item = ObjPtr> + Clone) {
         let (cx, pages) = (self.cx, &self.cx.core.pages);
         let mut empty = PageList::default();
-        let link_offset = u64::from(self.cache.free_offset.get());
         if self.cache.size.get() >= READ_AHEAD_BYTES {
             // Another CPU may have filled the slabs, so that reading each one's record waits for that CPU's cache. Here
             // nothing depends on what is read, so the processor waits for all of them together. The sum itself is not used;
@@ -132,7 +131,7 @@ impl OnCpu<'_> {
             // The slab stays: the group goes in front of its free list, the last object first.
             let mut top = before.free(slab);
             for obj in objects.by_ref().take(count as usize) {
-                link::set(cx, obj.get() + link_offset, top.map_or(0, ObjPtr::get));
+                link::set(cx, self.cache, slab, obj, top.map_or(0, ObjPtr::get));
                 top = Some(obj);
             }
             before.with_inuse(inuse).with_free(slab, top).store(page);

@@ -148,8 +148,8 @@ impl Dense {
     pub(super) fn with_nodes(core: &Core) -> Self {
         Self {
             nodes: Nodes::new(core),
-            magazines: ZeroedSlice::new(core.tallies.as_slice().len()),
-            objects: ZeroedSlice::new(core.tallies.as_slice().len()),
+            magazines: ZeroedSlice::new(core.cpu_caches()),
+            objects: ZeroedSlice::new(core.cpu_caches()),
             warm: ZeroedSlice::new(core.setup.cpus as usize),
             grows: ZeroedSlice::new(core.setup.caches_max as usize),
         }

@@ -16,6 +16,7 @@
 use super::word::State;
 use crate::cache::core::Core;
 use crate::cache::cx::Cx;
+use crate::cache::links::Links;
 use crate::cache::table::CacheEntry;
 use crate::ids::{ObjPtr, Pfn, Site};
 use crate::raw::sync::Ordering::Relaxed;
@@ -28,24 +29,60 @@ fn code(at: u64) -> u64 {
     KEY ^ at.swap_bytes()
 }
 
+/// Writes the link of a free object of a slab.
+#[inline(always)]
+pub(crate) fn set(cx: &Cx<'_>, cache: &CacheEntry, slab: Pfn, obj: ObjPtr, next: u64) {
+    if cx.hooks.counts() {
+        let (links, shift) = (&cx.core.links, Links::shift(cache));
+        return links.set(links.bias(slab, shift), shift, obj, next);
+    }
+    store(cx, obj.get() + u64::from(cache.free_offset.get()), next);
+}
+
 /// Writes the link at `at`.
 #[inline(always)]
-pub(crate) fn set(cx: &Cx<'_>, at: u64, next: u64) {
+pub(crate) fn store(cx: &Cx<'_>, at: u64, next: u64) {
     let word = if cx.hooks.checks() { next ^ code(at) } else { next };
     cx.core.arena.store(at, word);
 }
 
-/// Reads the link at `at`, whatever it is.
-pub(crate) fn read(core: &Core, at: u64) -> u64 {
+/// Reads the link of a free object of a slab, whatever it is.
+pub(crate) fn read(core: &Core, cache: &CacheEntry, slab: Pfn, obj: ObjPtr) -> u64 {
+    if core.setup.counts() {
+        return counted(core, cache, slab, obj);
+    }
+    let at = obj.get() + u64::from(cache.free_offset.get());
     let word = core.arena.load(at);
     if core.checked() { word ^ code(at) } else { word }
 }
 
+/// Reads the link of an object that is only counted.
+#[inline(always)]
+fn counted(core: &Core, cache: &CacheEntry, slab: Pfn, obj: ObjPtr) -> u64 {
+    let shift = Links::shift(cache);
+    core.links.next(core.links.bias(slab, shift), shift, obj)
+}
+
 /// Returns the object behind `obj` in a list, 0 at the end; from checking level 1 on as [`next_checked`].
 #[inline(always)]
-pub(crate) fn next(cx: &Cx<'_>, cache: &CacheEntry, obj: ObjPtr, before: u64, site: Site) -> u64 {
+pub(crate) fn next(
+    cx: &Cx<'_>,
+    cache: &CacheEntry,
+    slab: Pfn,
+    obj: ObjPtr,
+    before: u64,
+    site: Site,
+) -> u64 {
     match cx.hooks.checks() {
         true => next_checked(cx, cache, obj, before, site),
+        false => unchecked(cx, cache, slab, obj),
+    }
+}
+
+#[inline(always)]
+fn unchecked(cx: &Cx<'_>, cache: &CacheEntry, slab: Pfn, obj: ObjPtr) -> u64 {
+    match cx.hooks.counts() {
+        true => counted(cx.core, cache, slab, obj),
         false => cx.core.arena.load(obj.get() + u64::from(cache.free_offset.get())),
     }
 }
@@ -57,13 +94,14 @@ pub(crate) fn next(cx: &Cx<'_>, cache: &CacheEntry, obj: ObjPtr, before: u64, si
 pub(crate) fn follow(
     cx: &Cx<'_>,
     cache: &CacheEntry,
+    slab: Pfn,
     obj: ObjPtr,
     rest: u32,
     site: Site,
 ) -> Option<u64> {
     match cx.hooks.checks() {
         true => follow_checked(cx, cache, obj, rest, site),
-        false => Some(cx.core.arena.load(obj.get() + u64::from(cache.free_offset.get()))),
+        false => Some(unchecked(cx, cache, slab, obj)),
     }
 }
 
@@ -76,12 +114,12 @@ fn follow_checked(
     rest: u32,
     site: Site,
 ) -> Option<u64> {
-    let at = obj.get() + u64::from(cache.free_offset.get());
-    let next = read(cx.core, at);
-    if is_link(cx.core, cache, cx.core.pages.head(obj.pfn()), next) {
+    let slab = cx.core.pages.head(obj.pfn());
+    let next = read(cx.core, cache, slab, obj);
+    if is_link(cx.core, cache, slab, next) {
         return Some(next);
     }
-    set(cx, at, 0);
+    set(cx, cache, slab, obj, 0);
     cx.core.totals[cache.id().index()].lost.fetch_add(u64::from(rest), Relaxed);
     cx.core.report_link(cache, obj, site);
     None
@@ -106,9 +144,8 @@ pub(crate) fn next_checked(
     before: u64,
     site: Site,
 ) -> u64 {
-    let offset = u64::from(cache.free_offset.get());
-    let next = read(cx.core, obj.get() + offset);
     let slab = cx.core.pages.head(obj.pfn());
+    let next = read(cx.core, cache, slab, obj);
     if is_link(cx.core, cache, slab, next) {
         return next;
     }
@@ -120,7 +157,7 @@ pub(crate) fn next_checked(
     State::update(cx, page, |old| old.without(lost as u32));
     cx.core.totals[cache.id().index()].lost.fetch_add(lost, Relaxed);
     // From now on this is the end of the list.
-    set(cx, obj.get() + offset, 0);
+    set(cx, cache, slab, obj, 0);
     cx.core.report_link(cache, obj, site);
     0
 }
@@ -130,7 +167,7 @@ fn remote_objects(core: &Core, cache: &CacheEntry, slab: Pfn) -> u64 {
     let (mut at, mut count) = (State::load(core.pages.get(slab)).free(slab), 0);
     while let Some(obj) = at.filter(|_| count <= u64::from(cache.objects.get())) {
         count += 1;
-        let next = read(core, obj.get() + u64::from(cache.free_offset.get()));
+        let next = read(core, cache, slab, obj);
         at = ObjPtr::new(next).filter(|_| is_link(core, cache, slab, next));
     }
     count

@@ -184,6 +184,10 @@ impl NewSlab {
         request: Request,
     ) -> Option<Self> {
         let (pfn, order) = cx.slab_pages_of(cache, order, request.gfp, request.node())?;
+        if cx.hooks.counts() && !cx.core.links.take(cache, pfn, order) {
+            cx.free_slab_pages(cache, pfn);
+            return None;
+        }
         let (size, objects) = (u64::from(cache.size.get()), cx.core.slab_objects(cache, order));
         let first = pfn.offset() + u64::from(cache.left_pad.get());
         if cache.has_ctor.get() != 0 {
@@ -213,13 +217,12 @@ impl NewSlab {
     /// Links the objects from a place on; returns the first of them.
     #[inline]
     fn link(self, cx: &Cx<'_>, cache: &CacheEntry, from: u32) -> Option<ObjPtr> {
-        let offset = u64::from(cache.free_offset.get());
         let mut rest = self.objects(from..self.objects);
         let mut next = rest.next();
         let free = next;
         while let Some(obj) = next {
             next = rest.next();
-            link::set(cx, obj.get() + offset, next.map_or(0, ObjPtr::get));
+            link::set(cx, cache, self.pfn, obj, next.map_or(0, ObjPtr::get));
         }
         free
     }
@@ -238,21 +241,24 @@ pub(crate) fn new_slab(
 
 /// Gives a slab's pages back.
 pub(crate) fn free_slab(cx: &Cx<'_>, cache: &CacheEntry, slab: Pfn) {
-    forget_lost(cx, cache, slab);
+    leaves(cx, cache, slab);
     cx.free_slab_pages(cache, slab);
 }
 
 /// Gives the pages of several slabs back.
 pub(crate) fn free_slabs(cx: &Cx<'_>, cache: &CacheEntry, slabs: PageList) {
     if slabs.len() > 0 {
-        slabs.iter(&cx.core.pages).for_each(|slab| forget_lost(cx, cache, slab));
+        slabs.iter(&cx.core.pages).for_each(|slab| leaves(cx, cache, slab));
         cx.free_pages_of_slabs(cache, slabs);
     }
 }
 
-/// Takes the objects of a slab that were lost behind damaged links out of their number.
-fn forget_lost(cx: &Cx<'_>, cache: &CacheEntry, slab: Pfn) {
+/// Enters that a slab is about to be given back: its links, and the objects that were lost behind damaged ones.
+fn leaves(cx: &Cx<'_>, cache: &CacheEntry, slab: Pfn) {
     let page = cx.core.pages.get(slab);
+    if cx.hooks.counts() {
+        return cx.core.links.give(cache, slab, page.order());
+    }
     let objects = cx.core.slab_objects(cache, page.order());
     let lost = objects - u64::from(State::load(page).objects());
     if lost > 0 {

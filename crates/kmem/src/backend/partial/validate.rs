@@ -55,7 +55,7 @@ pub(crate) fn free_list(
             break;
         }
         count += 1;
-        at = ObjPtr::new(link::read(core, obj.get() + u64::from(cache.free_offset.get())));
+        at = ObjPtr::new(link::read(core, cache, slab, obj));
     }
     visit(Held::Free(count));
     count

@@ -164,13 +164,12 @@ impl Sheaves {
     ) {
         let arena = &cx.core.arena;
         let slab_of = |obj: ObjPtr| cx.core.pages.head(obj.pfn());
-        let link_at = |obj: ObjPtr| obj.get() + u64::from(cache.free_offset.get());
         let mut end = from + objects;
         while end > from {
             end -= 1;
             let last = sheaf.object(arena, end);
             let mut list = FreeList { slab: slab_of(last), first: last, last, count: 1 };
-            link::set(cx, link_at(last), 0);
+            link::set(cx, cache, list.slab, last, 0);
             let (mut at, mut others) = (end, 0);
             while at > from && others < LOOK_AHEAD {
                 at -= 1;
@@ -179,7 +178,7 @@ impl Sheaves {
                     others += 1;
                     continue;
                 }
-                link::set(cx, link_at(obj), list.first.get());
+                link::set(cx, cache, list.slab, obj, list.first.get());
                 (list.first, list.count) = (obj, list.count + 1);
                 end -= 1;
                 // The object that stands at the end now is of another slab, and moves to this

@@ -194,7 +194,7 @@ impl Sheaves {
     pub(in crate::backend) fn new(core: &Core) -> Self {
         let caches = core.setup.caches_max as usize;
         Self {
-            cpus: ZeroedSlice::new(core.tallies.as_slice().len()),
+            cpus: ZeroedSlice::new(core.cpu_caches()),
             caches: ZeroedSlice::new(caches),
             barns: ZeroedSlice::new(caches * core.setup.nodes as usize),
             waiting: Lock::new(Waiting::default()),

@@ -100,10 +100,10 @@ impl OnCpu<'_> {
         let core = self.cx.core;
         let page = core.pages.get(slab);
         let (active, at) = (node::active(page), node::list_of(page));
-        let index = core.arena.byte(at + u64::from(active));
+        let index = node::listed(core, slab, at, active);
         node::set_state(page, active + 1, at);
         node.counts.free_objects.sub(1);
-        node::object(core, self.cache, slab, u32::from(index))
+        node::object(core, self.cache, slab, index)
     }
 
     /// Makes a slab and fills the array from it.
@@ -149,6 +149,10 @@ impl OnCpu<'_> {
             _ => (request.gfp | Gfp::THISNODE, Some(home)),
         };
         let (slab, order) = cx.slab_pages(cache, gfp, node)?;
+        if core.setup.counts() && !core.links.take(cache, slab, order) {
+            cx.free_slab_pages(cache, slab);
+            return None;
+        }
         let page = core.pages.get(slab);
         page.aux.set(self.next_colour(core.zones.node_of(slab)) + cache.left_pad.get());
         let list = match self.colours.mode() {
@@ -157,6 +161,7 @@ impl OnCpu<'_> {
             Mode::OffSlab => match self.alloc_list(cx, request.gfp) {
                 Some(list) => list.get(),
                 None => {
+                    node::forget_list(core, cache, slab);
                     cx.free_slab_pages(cache, slab);
                     return None;
                 }
@@ -168,7 +173,7 @@ impl OnCpu<'_> {
             cx.construct(cache, first, u64::from(objects), u64::from(cache.size.get()));
         }
         for index in 0..objects {
-            core.arena.set_guarded_byte(list + u64::from(index), index as u8);
+            node::set_listed(core, slab, list, index, index);
         }
         Some(slab)
     }

@@ -107,7 +107,7 @@ impl OnCpu<'_> {
         }
         node::set_state(page, before - 1, at);
         let index = node::index_of(core, self.cache, slab, obj);
-        core.arena.set_guarded_byte(at + u64::from(before - 1), index as u8);
+        node::set_listed(core, slab, at, before - 1, index);
     }
 
     /// Moves the free slab freed longest ago to `empty`; `false` if there is none.
@@ -130,6 +130,7 @@ impl OnCpu<'_> {
         let (cx, pages) = (self.cx, &self.cx.core.pages);
         while let Some(slab) = slabs.pop_front(pages) {
             let list = ObjPtr::new(node::list_of(pages.get(slab)));
+            node::forget_list(cx.core, self.cache, slab);
             cx.free_slab_pages(self.cache, slab);
             if let (Mode::OffSlab, Some(list)) = (self.colours.mode(), list) {
                 let head = pages.head(list.pfn());

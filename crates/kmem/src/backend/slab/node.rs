@@ -122,6 +122,31 @@ pub(super) fn list_of(page: &Page) -> u64 {
     page.state.load(Relaxed) >> 16
 }
 
+/// Returns the index of a free object by its place in the slab's list, which is at `list_at`.
+#[inline(always)]
+pub(super) fn listed(core: &Core, slab: Pfn, list_at: u64, place: u32) -> u32 {
+    match core.setup.counts() {
+        true => core.links.number(slab, place),
+        false => u32::from(core.arena.byte(list_at + u64::from(place))),
+    }
+}
+
+/// Sets the index of a free object by its place in the slab's list, which is at `list_at`.
+#[inline(always)]
+pub(super) fn set_listed(core: &Core, slab: Pfn, list_at: u64, place: u32, index: u32) {
+    match core.setup.counts() {
+        true => core.links.set_number(slab, place, index),
+        false => core.arena.set_guarded_byte(list_at + u64::from(place), index as u8),
+    }
+}
+
+/// Forgets the list of a slab that is about to be given back.
+pub(super) fn forget_list(core: &Core, cache: &CacheEntry, slab: Pfn) {
+    if core.setup.counts() {
+        core.links.give(cache, slab, core.pages.get(slab).order());
+    }
+}
+
 /// Returns the object with an index.
 pub(super) fn object(core: &Core, cache: &CacheEntry, slab: Pfn, index: u32) -> ObjPtr {
     let first = slab.offset() + u64::from(core.pages.get(slab).aux.get());

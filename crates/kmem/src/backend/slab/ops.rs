@@ -44,7 +44,7 @@ impl Ops for Slab {
     }
 
     fn new(core: &Core) -> Self {
-        let cpu_caches = core.tallies.as_slice().len();
+        let cpu_caches = core.cpu_caches();
         let nodes = core.setup.caches_max as usize * core.setup.nodes as usize;
         Self {
             arrays: ZeroedSlice::new(cpu_caches),

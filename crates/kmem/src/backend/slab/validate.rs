@@ -84,7 +84,7 @@ fn check_slab(
     }
     let list = node::list_of(page);
     for i in active..objects {
-        if u32::from(core.arena.byte(list + u64::from(i))) >= objects {
+        if node::listed(core, pfn, list, i) >= objects {
             visit(Held::Wrong(format!("slab {}: its list of free objects is damaged", pfn.0)));
         }
     }

@@ -6,13 +6,19 @@ use crate::backend::ops::Request;
 use crate::backend::partial::word::State;
 use crate::backend::partial::{link, nodes};
 use crate::cache::cx::Cx;
+use crate::cache::links::Links;
 use crate::cache::table::CacheEntry;
 use crate::ids::{NodeId, ObjPtr, Pfn, Site};
 
 impl CpuSlab {
     /// Makes `slab` the CPU's slab.
-    fn adopt(&self, slab: Pfn, cache: &CacheEntry) {
+    fn adopt(&self, cx: &Cx<'_>, slab: Pfn, cache: &CacheEntry) {
         self.slab.set(slab.0);
+        if cx.hooks.counts() {
+            let shift = Links::shift(cache);
+            self.shift.set(shift);
+            self.bias.set(cx.core.links.bias(slab, shift));
+        }
         self.link.set(cache.free_offset.get());
     }
 }
@@ -43,7 +49,7 @@ impl Slub {
             tally.count(stat::DEACTIVATE_BYPASS);
         }
         while let Some(slab) = self.pop_partial(cx, cpu_slab) {
-            cpu_slab.adopt(slab, cache);
+            cpu_slab.adopt(cx, slab, cache);
             tally.count(stat::CPU_PARTIAL_ALLOC);
             if self.wrong_node(cx, cpu_slab, request) {
                 tally.count(stat::ALLOC_NODE_MISMATCH);
@@ -55,7 +61,7 @@ impl Slub {
             return Some(self.pop(cx, cache, cpu_slab, obj, request.site()));
         }
         if let Some((slab, obj)) = self.take_partial(cx, cache, cpu_slab, request) {
-            cpu_slab.adopt(slab, cache);
+            cpu_slab.adopt(cx, slab, cache);
             return Some(self.pop(cx, cache, cpu_slab, obj, request.site()));
         }
         let Some((slab, obj, objects)) = nodes::new_slab(cx, cache, request) else {
@@ -65,7 +71,7 @@ impl Slub {
             return None;
         };
         State::full(objects).freeze().store(cx.core.pages.get(slab));
-        cpu_slab.adopt(slab, cache);
+        cpu_slab.adopt(cx, slab, cache);
         Some(self.pop(cx, cache, cpu_slab, obj, request.site()))
     }
 
@@ -79,7 +85,8 @@ impl Slub {
         first: ObjPtr,
         site: Site,
     ) -> ObjPtr {
-        cpu_slab.freelist.set(link::next(cx, cache, first, 0, site));
+        let slab = Pfn(cpu_slab.slab.get());
+        cpu_slab.freelist.set(link::next(cx, cache, slab, first, 0, site));
         cpu_slab.ops.allocs.add(1);
         first
     }

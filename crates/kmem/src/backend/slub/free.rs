@@ -22,8 +22,7 @@ impl Slub {
         let cpu_slab = self.cpu_slab(cx, cache.id());
         let local = cpu_slab.slab.get() == list.slab.0;
         if local {
-            let end = list.last.get() + u64::from(cache.free_offset.get());
-            link::set(cx, end, cpu_slab.freelist.get());
+            link::set(cx, cache, list.slab, list.last, cpu_slab.freelist.get());
             cpu_slab.freelist.set(list.first.get());
         } else {
             self.free_slow(cx, cache, list);
@@ -39,14 +38,13 @@ impl Slub {
         let tally = cx.tally(cache.id());
         tally.count(stat::FREE_SLOWPATH);
         let page = cx.core.pages.get(slab);
-        let end = last.get() + u64::from(cache.free_offset.get());
         let cpu_partial = self.cpu_partial_slabs(cache).get() > 0;
         let mut node: Option<NodeList<'_>> = None;
         let (old, new) = loop {
             let old = State::load(page);
             // A node lock taken for an attempt that failed may not be needed for the next.
             drop(node.take());
-            link::set(cx, end, old.free(slab).map_or(0, ObjPtr::get));
+            link::set(cx, cache, slab, last, old.free(slab).map_or(0, ObjPtr::get));
             let mut new = old.with_inuse(old.inuse() - count).with_free(slab, Some(first));
             if (new.inuse() == 0 || !old.has_free()) && !old.frozen() {
                 if cpu_partial && !old.has_free() {
@@ -136,12 +134,11 @@ impl Slub {
         cpu_slab.slab.set(0);
         cpu_slab.freelist.set(0);
         let (core, tally) = (cx.core, cx.tally(cache.id()));
-        let offset = u64::from(cache.free_offset.get());
         let (mut count, mut last) = (0, None);
         let mut at = first;
         while let Some(obj) = at {
             last = at;
-            at = ObjPtr::new(link::next(cx, cache, obj, u64::from(count), Site(0)));
+            at = ObjPtr::new(link::next(cx, cache, slab, obj, u64::from(count), Site(0)));
             count += 1;
         }
         let page = core.pages.get(slab);
@@ -153,7 +150,7 @@ impl Slub {
         let (_, new) = State::update(cx, page, |old| {
             let new = old.with_inuse(old.inuse() - count).thaw();
             let Some(last) = last else { return new };
-            link::set(cx, last.get() + offset, old.free(slab).map_or(0, ObjPtr::get));
+            link::set(cx, cache, slab, last, old.free(slab).map_or(0, ObjPtr::get));
             new.with_free(slab, first)
         });
         if new.inuse() == 0 && list.has_enough() {

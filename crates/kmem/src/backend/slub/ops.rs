@@ -34,7 +34,7 @@ impl Ops for Slub {
     fn new(core: &Core) -> Self {
         Self {
             cpu_partial_slabs: ZeroedSlice::new(core.setup.caches_max as usize),
-            cpu_slabs: ZeroedSlice::new(core.tallies.as_slice().len()),
+            cpu_slabs: ZeroedSlice::new(core.cpu_caches()),
             nodes: Nodes::new(core),
         }
     }
@@ -58,7 +58,9 @@ impl Ops for Slub {
         if let Some(obj) = ObjPtr::new(cpu_slab.freelist.get())
             && request.node().is_none_or(|node| node == cx.core.zones.node_of(obj.pfn()))
         {
-            cpu_slab.freelist.set(if cx.hooks.checks() {
+            cpu_slab.freelist.set(if cx.hooks.counts() {
+                cx.core.links.next(cpu_slab.bias.get(), cpu_slab.shift.get(), obj)
+            } else if cx.hooks.checks() {
                 link::next_checked(cx, cx.core.caches.get(cache), obj, 0, request.site())
             } else {
                 cx.core.arena.load(obj.get() + u64::from(cpu_slab.link.get()))
@@ -74,7 +76,11 @@ impl Ops for Slub {
         let cpu_slab = self.cpu_slab(cx, cache);
         cpu_slab.ops.frees.add(1);
         if cpu_slab.slab.get() == head.0 {
-            link::set(cx, obj.get() + u64::from(cpu_slab.link.get()), cpu_slab.freelist.get());
+            let next = cpu_slab.freelist.get();
+            match cx.hooks.counts() {
+                true => cx.core.links.set(cpu_slab.bias.get(), cpu_slab.shift.get(), obj, next),
+                false => link::store(cx, obj.get() + u64::from(cpu_slab.link.get()), next),
+            }
             cpu_slab.freelist.set(obj.get());
         } else {
             self.free_slow(cx, cx.core.caches.get(cache), FreeList::one(head, obj));

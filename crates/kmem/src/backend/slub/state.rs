@@ -24,6 +24,10 @@ zeroed_struct! {
         /// Where the free pointer is in a free object: a copy, so that the fast paths look at no
         /// other line than this one, the page record and the object.
         pub(super) link: LocalU32,
+        /// Where objects are only counted: `Links::shift` of the cache.
+        pub(super) shift: LocalU32,
+        /// Where objects are only counted: `Links::bias` of the CPU's slab.
+        pub(super) bias: LocalU64,
         pub(super) ops: OpCounts,
     }
 }

@@ -65,7 +65,7 @@ impl Ops for SlubHybrid {
         let (index, cache) = (cx.cpu_cache_index(id), cx.core.caches.get(id));
         let taken = self.sheaves.take(&self.slub, cx, cache, request, NewSheaf::Allowed);
         if taken.is_ok() {
-            let tally = &cx.core.tallies[index];
+            let tally = cx.tally(id);
             tally.count(stat::ALLOC_CPU_SHEAF);
             tally.uncount(common::ALLOC_FASTPATH);
         }
@@ -82,7 +82,7 @@ impl Ops for SlubHybrid {
         self.sheaves.at(index).ops.frees.add(1);
         let local = cx.core.zones.node_of(head) == cx.node();
         if local && self.sheaves.put(&self.slub, cx, cache, obj) {
-            let tally = &cx.core.tallies[index];
+            let tally = cx.tally(id);
             tally.count(stat::FREE_CPU_SHEAF);
             tally.uncount(common::FREE_FASTPATH);
         } else {

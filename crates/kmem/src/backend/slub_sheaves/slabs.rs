@@ -76,13 +76,12 @@ impl Slabs for NodeSlabs {
         let FreeList { slab, first, last, count } = list;
         let (page, pages) = (cx.core.pages.get(slab), &cx.core.pages);
         let tally = cx.tally(cache.id());
-        let end = last.get() + u64::from(cache.free_offset.get());
         let mut node: Option<NodeList<'_>> = None;
         let (old, new) = loop {
             let old = State::load(page);
             // A node lock taken for an attempt that failed may not be needed for the next.
             drop(node.take());
-            link::set(cx, end, old.free(slab).map_or(0, ObjPtr::get));
+            link::set(cx, cache, slab, last, old.free(slab).map_or(0, ObjPtr::get));
             let new = old.with_inuse(old.inuse() - count).with_free(slab, Some(first));
             if new.inuse() == 0 || !old.has_free() {
                 node = Some(self.nodes.lock(cx, cache, slab));
@@ -150,7 +149,7 @@ impl NodeSlabs {
             let old = State::load(page);
             let rest = old.objects() - old.inuse() - 1;
             let new = old.with_inuse(old.inuse() + 1);
-            let new = match link::follow(cx, cache, old.free(slab)?, rest, site) {
+            let new = match link::follow(cx, cache, slab, old.free(slab)?, rest, site) {
                 Some(next) => new.with_free(slab, ObjPtr::new(next)),
                 None => new.with_free(slab, None).without_free(rest),
             };
@@ -194,7 +193,7 @@ impl NodeSlabs {
             while let Some(obj) = next.filter(|_| taken < count) {
                 (taken, seen) = (taken + 1, seen + 1);
                 let rest = free - seen;
-                let follower = link::follow(cx, cache, obj, rest, Site(0));
+                let follower = link::follow(cx, cache, slab, obj, rest, Site(0));
                 if follower.is_none() {
                     State::update(cx, page, |state| state.without(rest));
                 }
@@ -228,7 +227,7 @@ impl NodeSlabs {
         }
         let (mut last, mut length) = (first, 1);
         while length < count {
-            let next = link::follow(cx, cache, last, count - length, Site(0));
+            let next = link::follow(cx, cache, slab, last, count - length, Site(0));
             let Some(next) = next.and_then(ObjPtr::new) else {
                 State::update(cx, page, |state| state.without(count - length));
                 break;

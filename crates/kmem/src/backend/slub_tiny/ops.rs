@@ -44,7 +44,7 @@ impl SlubTiny {
         let page = cx.core.pages.get(slab);
         let old = State::load(page);
         let obj = old.free(slab)?;
-        let next = ObjPtr::new(link::next(cx, cache, obj, 0, site));
+        let next = ObjPtr::new(link::next(cx, cache, slab, obj, 0, site));
         // A damaged link may just have lowered the counts.
         let old = State::load(page);
         old.with_inuse(old.inuse() + 1).with_free(slab, next).store(page);
@@ -57,7 +57,7 @@ impl SlubTiny {
     /// Takes the first object of a new slab (`alloc_single_from_new_slab`).
     fn take_new(&self, cx: &Cx<'_>, cache: &CacheEntry, request: Request) -> Option<ObjPtr> {
         let (slab, first, objects) = nodes::new_slab(cx, cache, request)?;
-        let next = ObjPtr::new(link::next(cx, cache, first, 0, request.site()));
+        let next = ObjPtr::new(link::next(cx, cache, slab, first, 0, request.site()));
         let state = State::full(objects).with_inuse(1).with_free(slab, next);
         state.store(cx.core.pages.get(slab));
         let mut list = self.nodes.lock(cx, cache, slab);
@@ -84,7 +84,7 @@ impl Ops for SlubTiny {
     }
 
     fn new(core: &Core) -> Self {
-        Self { nodes: Nodes::new(core), ops: ZeroedSlice::new(core.tallies.as_slice().len()) }
+        Self { nodes: Nodes::new(core), ops: ZeroedSlice::new(core.cpu_caches()) }
     }
 
     fn plan(core: &Core, args: &CacheArgs) -> Result<CacheLayout, Error> {
@@ -121,7 +121,7 @@ impl Ops for SlubTiny {
             })
         });
         let obj = obj.or_else(|| self.take_new(cx, cache, request))?;
-        cx.core.tallies[index].count(stat::ALLOC_SLOWPATH);
+        cx.tally(cache.id()).count(stat::ALLOC_SLOWPATH);
         self.ops[index].allocs.add(1);
         Some(obj)
     }
@@ -129,14 +129,14 @@ impl Ops for SlubTiny {
     #[inline]
     fn free(&self, cx: &Cx<'_>, cache: CacheId, obj: ObjPtr, head: Pfn) {
         let (index, cache) = (cx.cpu_cache_index(cache), cx.core.caches.get(cache));
-        let (tally, pages) = (&cx.core.tallies[index], &cx.core.pages);
+        let (tally, pages) = (cx.tally(cache.id()), &cx.core.pages);
         self.ops[index].frees.add(1);
         tally.count(stat::FREE_SLOWPATH);
         let mut list = self.nodes.lock(cx, cache, head);
         let page = pages.get(head);
         let old = State::load(page);
         let before = old.free(head).map_or(0, ObjPtr::get);
-        link::set(cx, obj.get() + u64::from(cache.free_offset.get()), before);
+        link::set(cx, cache, head, obj, before);
         old.with_inuse(old.inuse() - 1).with_free(head, Some(obj)).store(page);
         let empty = old.inuse() == 1 && list.has_enough();
         if empty && old.has_free() {
