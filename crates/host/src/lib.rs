@@ -24,7 +24,7 @@ pub use child::{Child, POLL_INTERVAL, bound, bound_family};
 pub use embedded::{remove_unpacked, unpacked, unpacked_in};
 pub use kernel_files::is_made_by_the_kernel;
 pub use key::{Key, KeyHasher};
-pub use memory_limit::{end_watch, memory_available_bytes, watch_memory};
+pub use memory_limit::{end_watch, memory_available_bytes, memory_room_bytes, watch_memory};
 pub use printable::{is_obeyed, printable};
 pub use program::find_program;
 pub use raw::standard_output_was_closed;

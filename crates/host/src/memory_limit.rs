@@ -10,6 +10,7 @@
 
 use std::fs;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -25,11 +26,25 @@ pub fn memory_available_bytes() -> Option<u64> {
     Some(group_room_bytes().map_or(available, |room| room.min(available)))
 }
 
+/// The limit of the watch; 0 while there is none.
+static LIMIT_BYTES: AtomicU64 = AtomicU64::new(0);
+
+/// Returns how much more memory this process may use: up to the limit that is watched, or half of what is free. `None` where
+/// the system does not tell it.
+#[must_use]
+pub fn memory_room_bytes() -> Option<u64> {
+    match LIMIT_BYTES.load(Ordering::Relaxed) {
+        0 => Some(memory_available_bytes()? / 2),
+        limit => Some(limit.saturating_sub(used_bytes()?)),
+    }
+}
+
 /// Whether the watch has ended.
 static IS_OVER: Mutex<bool> = Mutex::new(false);
 
 /// Calls `beyond` with the bytes in use when the process uses more than `limit_bytes`; from a thread, and once.
 pub fn watch_memory(limit_bytes: u64, beyond: impl FnOnce(u64) + Send + 'static) {
+    LIMIT_BYTES.store(limit_bytes.max(1), Ordering::Relaxed);
     let watch = move || {
         loop {
             match used_bytes() {

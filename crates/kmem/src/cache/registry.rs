@@ -61,11 +61,22 @@ impl Registry {
 
     /// Returns a cache's entry.
     pub(crate) fn entry(&self, id: CacheId) -> Option<&Entry> {
-        self.entries.iter().find(|e| e.id == id)
+        self.entries.get(self.place(id)?)
     }
 
     pub(crate) fn entry_mut(&mut self, id: CacheId) -> Option<&mut Entry> {
-        self.entries.iter_mut().find(|e| e.id == id)
+        let place = self.place(id)?;
+        self.entries.get_mut(place)
+    }
+
+    /// Returns where a cache stands among the entries. It is not before caches that are older and live; so without any
+    /// destroyed one it is where its index says.
+    fn place(&self, id: CacheId) -> Option<usize> {
+        let likely = id.index();
+        match self.entries.get(likely) {
+            Some(entry) if entry.id == id => Some(likely),
+            _ => self.entries.iter().position(|entry| entry.id == id),
+        }
     }
 
     /// Finds a place for a new cache.

@@ -80,7 +80,7 @@ pub(crate) fn judge(
     let (loaded, spread) = while_loaded(before, after, moments);
     let saved = |read: fn(&TrialResult) -> u64| read(before) as i64 - read(after) as i64;
     let layout = |result: &TrialResult| {
-        let under = &result.sites[candidate.index];
+        let under = result.sites.of(candidate.index);
         let placement = under.placement.unwrap_or_default();
         Layout {
             objects_per_walk: under.walk.objects,

@@ -5,7 +5,7 @@
 //! change to one kmalloc site shows on a machine that replays only the classes from which the site allocates, once
 //! as recorded and once changed. That costs the events of a class or two instead of those of the trace, and makes it
 //! affordable to try every site that matters. All trials share one pass over the trace, divided among as many
-//! threads as there are processors. Which rows belong to which class is found out once for all
+//! threads as there are processors; where memory is short, several passes. Which rows belong to which class is found out once for all
 //! ([`crate::advice::partition`]).
 //!
 //! # Differences from a whole replay
@@ -19,11 +19,12 @@ use slablab_trace::{Meta, TraceReader};
 
 use crate::advice::partition::{Partition, PartitionedBatch};
 use crate::engine::broadcast::{Feed, broadcast, job, jobs_at_once};
-use crate::engine::machine;
+use crate::engine::{machine, need};
 use crate::engine::runner::{Outcome, Runner};
+use crate::engine::sites::UnderBySite;
 use crate::error::Error;
 use crate::metrics::requests::{ClassSet, Classes};
-use crate::metrics::result::{Allocator, SiteUnder};
+use crate::metrics::result::Allocator;
 use crate::metrics::span_peaks::SpanPeak;
 use crate::plan::ReplayPlan;
 
@@ -51,7 +52,7 @@ impl Trial {
 #[derive(Debug, Clone)]
 pub(crate) struct TrialResult {
     pub(crate) allocator: Allocator,
-    pub(crate) sites: Vec<SiteUnder>,
+    pub(crate) sites: UnderBySite,
     /// By moment: bytes held
     pub(crate) held_bytes: Vec<u64>,
     /// By evenly spaced moment: live objects of the cache that the trial makes; bytes of live objects if it makes none
@@ -131,14 +132,21 @@ pub(crate) fn try_all(
     moments: &Moments,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<TrialResult>, Error> {
-    let share = trials.len().div_ceil(jobs_at_once(reader)).max(1);
-    let mut partition = Partition::new(classes, meta.events);
-    let jobs = trials
-        .chunks(share)
-        .map(|trials| job(move |batches| kind.dispatch(Work { meta, trials, moments, batches })));
-    let prepare = |batch| Arc::new(partition.batch(batch));
-    let results = broadcast(reader, jobs, prepare, |_, done| progress(done))?;
-    Ok(results.into_iter().flatten().collect())
+    // A trial has one class of kmalloc as a rule.
+    let fitting = need::fitting(need::machine_bytes(reader.meta(), classes.len() as u64));
+    let passes = trials.len().div_ceil(fitting).max(1);
+    let mut results = Vec::with_capacity(trials.len());
+    for (pass, trials) in (0..).zip(trials.chunks(trials.len().div_ceil(passes).max(1))) {
+        let share = trials.len().div_ceil(jobs_at_once(reader)).max(1);
+        let mut partition = Partition::new(classes, meta.events);
+        let jobs = trials.chunks(share).map(|trials| {
+            job(move |batches| kind.dispatch(Work { meta, trials, moments, batches }))
+        });
+        let prepare = |batch| Arc::new(partition.batch(batch));
+        let sent = |_: &_, done| progress((pass * meta.events + done) / passes as u64);
+        results.extend(broadcast(reader, jobs, prepare, sent)?.into_iter().flatten());
+    }
+    Ok(results)
 }
 
 /// One thread's trials.

@@ -7,8 +7,9 @@
 //! what-if equals, to the byte, a replay of the trace in which those events had been rewritten by hand, and undoing
 //! a change is a change like any other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
+use rustc_hash::FxHashMap;
 use slablab_kmem::geometry::Arch;
 use slablab_kmem::{Order, PAGE_SIZE, Tunables};
 use slablab_trace::{Meta, RecordedCache, Site};
@@ -141,18 +142,28 @@ impl Changes {
     /// Returns the metadata of the trace as it would be had the changes been recorded.
     pub(crate) fn meta(&self, recorded: &Meta) -> Meta {
         let mut meta = recorded.clone();
+        let names = meta.caches.iter().enumerate().map(|(i, cache)| (cache.name.clone(), i));
+        let mut places: FxHashMap<String, usize> = HashMap::default();
+        // The first of several has the name.
+        names.for_each(|(name, i)| _ = places.entry(name).or_insert(i));
         for dedicated in &self.dedicated {
             let sizes = dedicated.sites.iter().filter_map(|site| meta.sites.get(*site as usize));
             let bytes_req_max = sizes.map(|site: &Site| site.bytes_req_max).max().unwrap_or(0);
             let bytes_req_max =
                 bytes_req_max.min(dedicated.sizes.map_or(u64::MAX, |(_, most)| most));
-            match meta.caches.iter_mut().find(|cache| cache.name == dedicated.name) {
-                Some(cache) => cache.bytes_req_max = cache.bytes_req_max.max(bytes_req_max),
-                None => meta.caches.push(RecordedCache {
-                    name: dedicated.name.clone(),
-                    bytes_req_max,
-                    ..RecordedCache::default()
-                }),
+            match places.get(&dedicated.name) {
+                Some(place) => {
+                    let cache = &mut meta.caches[*place];
+                    cache.bytes_req_max = cache.bytes_req_max.max(bytes_req_max);
+                }
+                None => {
+                    places.insert(dedicated.name.clone(), meta.caches.len());
+                    meta.caches.push(RecordedCache {
+                        name: dedicated.name.clone(),
+                        bytes_req_max,
+                        ..RecordedCache::default()
+                    });
+                }
             }
         }
         meta

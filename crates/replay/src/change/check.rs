@@ -1,5 +1,6 @@
 //! Checks that changes can be made to a trace and have an effect; if not, the error tells why.
 
+use rustc_hash::FxHashSet;
 use slablab_linux::is_kmalloc_name;
 use slablab_trace::Meta;
 
@@ -91,10 +92,11 @@ impl Changes {
         {
             return Err(ChangeError::MergedAlready { shared, names });
         }
+        let recorded: FxHashSet<&str> = meta.caches.iter().map(|cache| cache.name.as_str()).collect();
         let mut taken: Vec<Option<&str>> = vec![None; meta.sites.len()];
         for dedicated in &self.dedicated {
             let snapshots = || meta.slabs_start.iter().chain(&meta.slabs_end);
-            if meta.caches.iter().any(|cache| cache.name == dedicated.name)
+            if recorded.contains(dedicated.name.as_str())
                 || snapshots().any(|slabs| slabs.cache(&dedicated.name).is_some())
             {
                 return Err(ChangeError::NameTaken { name: dedicated.name.clone() });

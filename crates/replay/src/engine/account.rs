@@ -92,20 +92,20 @@ impl<B: Backend> Runner<'_, B> {
     }
 
     /// Charges the locks that a CPU took since there were `before` to the cache of an object, and counts the operation as
-    /// a slow one of its call site.
+    /// a slow one of the call site whose account is in this place.
     #[cold]
     pub(super) fn charge(
         &mut self,
         cpu: u16,
         before: u64,
-        site: usize,
+        place: usize,
         of: impl FnOnce(&Machine<B>) -> Option<CacheId>,
     ) {
         let locks = self.locks(cpu) - before;
         if locks == 0 {
             return;
         }
-        self.sites[site].slow_operations += 1;
+        self.sites.at(place).slow_operations += 1;
         if let Some(ledger) = &mut self.ledger {
             ledger.add_locks(of(self.machine), locks);
         }

@@ -17,7 +17,7 @@ use slablab_kmem::{
 use slablab_linux::{KmallocCache, is_kmalloc_name};
 use slablab_trace::{Event, Meta, RecordedCache, RecordedKmalloc, SlabSnapshot, SlubCache};
 
-use crate::change::changes::{Changes, Sharing};
+use crate::change::changes::{Changes, Dedicated, Sharing};
 use crate::change::merging::{self, KernelMerging};
 use crate::change::partition::Partition;
 use crate::engine::tuned;
@@ -31,12 +31,13 @@ pub(crate) fn of_first_event<B: Backend>(
     meta: &Meta,
     plan: &ReplayPlan,
     event: &Event,
+    made_by: Option<&Dedicated>,
 ) -> CacheArgs {
     let cache = &meta.caches[event.cache as usize];
-    let mut args = describe(meta, cache, &plan.changes, event.bytes_alloc);
-    args.tunables = own_tunables(B::KIND, meta, &plan.changes, &cache.name);
+    let mut args = describe(meta, cache, &plan.changes, made_by, event.bytes_alloc);
+    args.tunables = own_tunables(B::KIND, meta, &plan.changes, &cache.name, made_by);
     if B::KIND.takes_geometry() && plan.changes.tunables.get("order").is_none() {
-        take_geometry(&mut args, recorded_geometry(meta, &cache.name, &plan.changes));
+        take_geometry(&mut args, recorded_geometry(meta, &cache.name, &plan.changes, made_by));
     }
     args
 }
@@ -46,11 +47,12 @@ pub(crate) fn describe(
     meta: &Meta,
     cache: &RecordedCache,
     changes: &Changes,
+    made_by: Option<&Dedicated>,
     bytes_alloc: u64,
 ) -> CacheArgs {
     let name = cache.name.as_str();
     let known = || snapshots(meta).find_map(|snapshot| snapshot.cache(name));
-    let mut args = match changes.dedicated(name) {
+    let mut args = match made_by {
         // The recorded kernel's cache of that name is another one.
         Some(asked) => dedicated(name, cache.bytes_req_max, asked.align),
         None => match known() {
@@ -79,8 +81,9 @@ pub(crate) fn merged_size<B: Backend>(
     meta: &Meta,
     changes: &Changes,
     cache: &RecordedCache,
+    made_by: Option<&Dedicated>,
 ) -> Option<u64> {
-    let asked = changes.dedicated(&cache.name)?;
+    let asked = made_by?;
     let merges = changes.sharing == Sharing::Merged && !merges_anew(meta, changes);
     if merges && B::KIND.merges() { merging::size(cache.bytes_req_max, asked.align) } else { None }
 }
@@ -104,10 +107,11 @@ pub(crate) fn serving<B: Backend>(
     meta: &Meta,
     plan: &ReplayPlan,
     event: &Event,
+    made_by: Option<&Dedicated>,
 ) -> Option<CacheId> {
     let class = merged_class(&plan.changes, &meta.caches[event.cache as usize]);
     let class = class.and_then(|class| machine.cache_by_name(class));
-    class.or_else(|| machine.cache_create(&of_first_event::<B>(meta, plan, event)).ok())
+    class.or_else(|| machine.cache_create(&of_first_event::<B>(meta, plan, event, made_by)).ok())
 }
 
 /// Returns how many caches, merged with classes in the recorded kernel, random copies of the classes keep apart: those
@@ -137,9 +141,10 @@ pub(crate) fn of_snapshot<B: Backend>(
 ) -> CacheArgs {
     let name = cache.aliases.first().unwrap_or(&cache.name);
     let mut args = from_sysfs(name, cache, 1);
-    args.tunables = own_tunables(B::KIND, meta, &plan.changes, name);
+    let made_by = plan.changes.dedicated(name);
+    args.tunables = own_tunables(B::KIND, meta, &plan.changes, name, made_by);
     if B::KIND.takes_geometry() && plan.changes.tunables.get("order").is_none() {
-        take_geometry(&mut args, recorded_geometry(meta, name, &plan.changes));
+        take_geometry(&mut args, recorded_geometry(meta, name, &plan.changes, made_by));
     }
     args
 }
@@ -161,10 +166,16 @@ pub(crate) fn tunables(kind: BackendKind, meta: &Meta, changes: &Changes) -> Tun
 }
 
 /// Returns the tunables of one cache. Where caches are merged anew, their own tunables are not known.
-fn own_tunables(kind: BackendKind, meta: &Meta, changes: &Changes, name: &str) -> Tunables {
+fn own_tunables(
+    kind: BackendKind,
+    meta: &Meta,
+    changes: &Changes,
+    name: &str,
+    made_by: Option<&Dedicated>,
+) -> Tunables {
     match merges_anew(meta, changes) {
         true => changes.cache_tunables.get(name).cloned().unwrap_or_default(),
-        false => tuned::of_cache(kind, meta, changes, name),
+        false => tuned::of_cache(kind, meta, changes, name, made_by),
     }
 }
 
@@ -300,8 +311,13 @@ fn copy_of_site(meta: &Meta, recorded: &RecordedKmalloc) -> Option<CopyOfSite> {
 
 /// Returns the recorded kernel's own sizes of a cache, if the cache is its own and so is the backend; the order is
 /// computed anew where changes set its rule.
-fn recorded_geometry(meta: &Meta, name: &str, changes: &Changes) -> Option<Geometry> {
-    if changes.dedicated(name).is_some() || merges_anew(meta, changes) {
+fn recorded_geometry(
+    meta: &Meta,
+    name: &str,
+    changes: &Changes,
+    made_by: Option<&Dedicated>,
+) -> Option<Geometry> {
+    if made_by.is_some() || merges_anew(meta, changes) {
         return None;
     }
     let cache = snapshots(meta).find_map(|snapshot| snapshot.cache(name))?;

@@ -5,13 +5,14 @@ pub(crate) mod account;
 pub(crate) mod broadcast;
 pub(crate) mod caches;
 pub(crate) mod machine;
+pub(crate) mod need;
 pub(crate) mod older_objects;
 pub(crate) mod orders;
 pub(crate) mod recorded_slabs;
 pub(crate) mod replay;
 pub(crate) mod runner;
 pub(crate) mod sheaf_sites;
-mod sites;
+pub(crate) mod sites;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tuned;

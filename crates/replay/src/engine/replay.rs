@@ -7,7 +7,7 @@ use slablab_trace::{Batch, Meta, TraceReader};
 
 use crate::change::rewrite::Rewrite;
 use crate::engine::broadcast::{Feed, broadcast, job};
-use crate::engine::machine;
+use crate::engine::{machine, need};
 use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
 use crate::metrics::result::{Replay, Site, TraceFacts, sort_by_waste};
@@ -29,7 +29,7 @@ pub fn replay(
     Ok(replays.remove(0))
 }
 
-/// Replays a trace under several plans in one pass; returns a result for each plan, in their order.
+/// Replays a trace under several plans, in one pass if their machines fit into memory at once; returns a result for each plan, in their order.
 ///
 /// # Errors
 ///
@@ -42,14 +42,26 @@ pub fn replay_all(
     let metas: Vec<Meta> = plans.iter().map(|plan| plan.changes.meta(reader.meta())).collect();
     let mut tally = Tally::new(reader.meta());
     let work = plans.iter().zip(&metas);
-    let jobs = work
+    let machines: Vec<_> = work
         .flat_map(|(plan, meta)| plan.allocators.iter().map(move |kind| (*kind, meta, plan)))
-        .map(|(kind, meta, plan)| job(move |batches| kind.dispatch(Work { meta, plan, batches })));
-    let sent = |batch: &Arc<Batch>, done| {
-        tally.batch(batch);
-        progress(done);
-    };
-    let mut outcomes = broadcast(reader, jobs, |batch| batch, sent)?.into_iter();
+        .collect();
+    // The tallies of sites and objects need about as much as a machine does.
+    let fitting = need::fitting(need::machine_bytes(reader.meta(), 1)).saturating_sub(1).max(1);
+    let passes = machines.len().div_ceil(fitting).max(1);
+    let mut outcomes = Vec::with_capacity(machines.len());
+    for (pass, machines) in (0..).zip(machines.chunks(machines.len().div_ceil(passes).max(1))) {
+        let jobs = machines.iter().map(|&(kind, meta, plan)| {
+            job(move |batches| kind.dispatch(Work { meta, plan, batches }))
+        });
+        let sent = |batch: &Arc<Batch>, done| {
+            if pass == 0 {
+                tally.batch(batch);
+            }
+            progress((pass * reader.meta().events + done) / passes as u64);
+        };
+        outcomes.extend(broadcast(reader, jobs, |batch| batch, sent)?);
+    }
+    let mut outcomes = outcomes.into_iter();
     let assemble = |(plan, meta): (&ReplayPlan, &Meta)| {
         let outcomes = outcomes.by_ref().take(plan.allocators.len()).collect();
         assemble(meta, &Rewrite::new(&plan.changes, meta), &tally, outcomes)
@@ -112,7 +124,7 @@ fn assemble(meta: &Meta, rewrite: &Rewrite, tally: &Tally, outcomes: Vec<Outcome
             frees_unseen: if meta.samples.is_empty() { 0 } else { site.frees_unseen },
             sites: None,
             lifetime: Some(site.lifetimes()),
-            under: outcomes.iter().map(|outcome| outcome.sites[index]).collect(),
+            under: outcomes.iter().map(|outcome| outcome.sites.of(index)).collect(),
         })
         .collect();
     sort_by_waste(&mut sites);

@@ -288,7 +288,7 @@ fn operations_on_the_slow_path_are_counted_by_call_site() {
     let slow = |kind: BackendKind, slow_paths| {
         let plan = ReplayPlan { slow_paths, ..ReplayPlan::default() };
         let outcome = kind.dispatch(Replay(&meta, &plan, &batch)).unwrap();
-        [0, 1].map(|site: usize| outcome.sites[site].slow_operations)
+        [0, 1].map(|site: usize| outcome.sites.of(site).slow_operations)
     };
     let [local, remote] = slow(BackendKind::Slub, true).map(Option::unwrap);
     assert!(local < 20 && remote >= 200, "{local} and {remote}");

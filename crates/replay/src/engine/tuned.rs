@@ -14,14 +14,20 @@ use slablab_kmem::{BackendKind, KmallocConfig, Tunables};
 use slablab_linux::is_kmalloc_name;
 use slablab_trace::{Meta, SlubCache};
 
-use crate::change::changes::Changes;
+use crate::change::changes::{Changes, Dedicated};
 
 /// Returns the tunables of a cache of the trace: those of the changes, and those that were set on the recorded kernel.
-pub(crate) fn of_cache(kind: BackendKind, meta: &Meta, changes: &Changes, name: &str) -> Tunables {
+pub(crate) fn of_cache(
+    kind: BackendKind,
+    meta: &Meta,
+    changes: &Changes,
+    name: &str,
+    made_by: Option<&Dedicated>,
+) -> Tunables {
     let own = changes.cache_tunables.get(name).cloned().unwrap_or_default();
     let mut snapshots = meta.slabs_start.iter().chain(&meta.slabs_end);
     match snapshots.find_map(|snapshot| snapshot.cache(name)) {
-        Some(cache) if changes.dedicated(name).is_none() => {
+        Some(cache) if made_by.is_none() => {
             let recorded = set_in(kind, meta, cache);
             let asked = |tunable| own.get(tunable).or(changes.tunables.get(tunable)).is_some();
             let recorded: Vec<_> = recorded.filter(|(tunable, _)| !asked(tunable)).collect();
@@ -45,7 +51,7 @@ pub(crate) fn set_kmalloc(
     names.sort_unstable();
     names.dedup();
     for name in names {
-        let tunables = of_cache(kind, meta, changes, name);
+        let tunables = of_cache(kind, meta, changes, name, changes.dedicated(name));
         if tunables != Tunables::default() {
             to.tunables_by_name.retain(|(known, _)| known != name);
             to.tunables_by_name.push((name.clone(), tunables));
@@ -134,7 +140,7 @@ mod tests {
         numbers: &[(&str, u64)],
         changes: &Changes,
     ) -> Vec<(&'static str, u32)> {
-        of_cache(kind, &meta(numbers), changes, "filp").iter().collect()
+        of_cache(kind, &meta(numbers), changes, "filp", None).iter().collect()
     }
 
     #[test]
@@ -174,7 +180,7 @@ mod tests {
         let all = Tunables::default().with("cpu_partial", 0).with("min_partial", 0);
         assert_eq!(of_all(BackendKind::Slub, &meta), all);
         assert_eq!(
-            of_cache(BackendKind::Slub, &meta, &Changes::default(), "filp"),
+            of_cache(BackendKind::Slub, &meta, &Changes::default(), "filp", None),
             Tunables::default()
         );
         let none = Tunables::default();

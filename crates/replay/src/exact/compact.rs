@@ -96,7 +96,7 @@ impl CompactCache {
 
     fn recorded(meta: &Meta, event: &Event) -> Self {
         let cache = &meta.caches[event.cache as usize];
-        let args = caches::describe(meta, cache, &Changes::default(), event.bytes_alloc);
+        let args = caches::describe(meta, cache, &Changes::default(), None, event.bytes_alloc);
         let set = FLAGS.iter().filter(|(_, flag)| args.flags.has(*flag)).map(|(bit, _)| bit);
         let ctor = if args.ctor.is_some() { FLAG_CTOR } else { 0 };
         let sheaf = sheaf_capacity_of(&cache.name).unwrap_or(0) << SHEAF_SHIFT;

@@ -108,7 +108,7 @@ fn per(part: u64, whole: u64) -> f64 {
 }
 
 /// Takes snapshots of where live objects lie.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Snapshots {
     spreads: Vec<Spread>,
     /// The objects of the snapshot in the making, by site
@@ -149,18 +149,14 @@ impl Lines {
 }
 
 impl Snapshots {
-    pub(crate) fn new(sites: usize) -> Self {
-        Self {
-            spreads: vec![Spread::default(); sites],
-            by_site: vec![Vec::new(); sites],
-            pages: Vec::new(),
-        }
-    }
-
     /// Takes a snapshot of live objects, given as (site, address, bytes).
     pub(crate) fn take(&mut self, objects: impl Iterator<Item = (u32, u64, u64)>) {
         let (mut lowest, mut highest) = (u32::MAX, 0);
         for (site, address, bytes) in objects {
+            if site as usize >= self.spreads.len() {
+                self.spreads.resize(site as usize + 1, Spread::default());
+                self.by_site.resize(site as usize + 1, Vec::new());
+            }
             let spread = &mut self.spreads[site as usize].now;
             spread.objects += 1;
             if bytes > LARGE_BYTES {
@@ -195,9 +191,9 @@ impl Snapshots {
         }
     }
 
-    /// Returns the spreads of the snapshots, by site.
-    pub(crate) fn spreads(&self) -> &[Spread] {
-        &self.spreads
+    /// Returns the spread of a site's objects in the snapshots.
+    pub(crate) fn spread(&self, site: usize) -> Spread {
+        self.spreads.get(site).copied().unwrap_or_default()
     }
 }
 
@@ -207,22 +203,22 @@ mod tests {
 
     #[test]
     fn dense_objects_share_lines_and_scattered_ones_do_not() {
-        let mut snapshots = Snapshots::new(2);
+        let mut snapshots = Snapshots::default();
         let dense = (0..128).map(|i| (0, 4096 + i * 32, 32));
         let scattered = (0..128).map(|i| (1, (1 << 20) + i * 4096, 32));
         snapshots.take(dense.chain(scattered));
-        let [dense, scattered] = snapshots.spreads() else { panic!("two sites") };
+        let [dense, scattered] = [0, 1].map(|site| snapshots.spread(site));
         assert_eq!((dense.lines_per_object(), dense.pages_per_object()), (0.5, 1.0 / 128.0));
         assert_eq!((scattered.lines_per_object(), scattered.pages_per_object()), (1.0, 1.0));
     }
 
     #[test]
     fn two_sites_in_one_line_count_it_each() {
-        let mut snapshots = Snapshots::new(2);
+        let mut snapshots = Snapshots::default();
         snapshots.take([(0, 4096, 8), (1, 4104, 8)].into_iter());
         assert!(
-            snapshots
-                .spreads()
+            [0, 1]
+                .map(|site| snapshots.spread(site))
                 .iter()
                 .all(|spread| spread.walk().lines == 1 && spread.walk().pages == 1)
         );
@@ -231,11 +227,11 @@ mod tests {
     /// The mean of the snapshots times the most objects used to give more pages than there were.
     #[test]
     fn a_walk_is_that_of_the_snapshot_with_most_objects() {
-        let mut snapshots = Snapshots::new(1);
+        let mut snapshots = Snapshots::default();
         snapshots.take([(0, 4096, 32), (0, 8192, 32)].into_iter());
         snapshots.take((0..64).map(|i| (0, 4096 + i * 32, 32)));
         snapshots.take([(0, 4096, 32)].into_iter());
-        assert_eq!(snapshots.spreads()[0].walk(), Walk { objects: 64, lines: 32, pages: 1 });
+        assert_eq!(snapshots.spread(0).walk(), Walk { objects: 64, lines: 32, pages: 1 });
     }
 
     #[test]

@@ -38,10 +38,10 @@ impl WatchedObjects {
         }
     }
 
-    /// Notes the free of an object of `site`.
+    /// Notes the free of an object.
     #[inline]
-    pub(crate) fn free(&mut self, slot: usize, site: usize) {
-        if self.watched.get(site) == Some(&true) {
+    pub(crate) fn free(&mut self, slot: usize) {
+        if !self.live.is_empty() {
             self.live.remove(&slot);
         }
     }
@@ -73,8 +73,8 @@ mod tests {
             watch.alloc(slot, site, event, address);
         }
         watch.snapshot();
-        watch.free(0, 1);
-        watch.free(1, 0);
+        watch.free(0);
+        watch.free(1);
         assert_eq!(watch.finish(), [500, 300]);
         let mut idle = WatchedObjects::new(&[], 3);
         idle.alloc(0, 0, 1, 500);

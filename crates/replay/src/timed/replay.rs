@@ -116,7 +116,11 @@ impl WithBackend for Performance<'_> {
             .script
             .first
             .iter()
-            .map(|event| caches::serving(&machine, self.meta, self.plan, event.as_ref()?))
+            .map(|event| {
+                let event = event.as_ref()?;
+                let made_by = self.plan.changes.dedicated(&self.meta.caches[event.cache as usize].name);
+                caches::serving(&machine, self.meta, self.plan, event, made_by)
+            })
             .collect();
         let stage = Stage::new(self.script.slots, caches);
         let start = Barrier::new(self.script.parts.len());

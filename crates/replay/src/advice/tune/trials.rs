@@ -14,7 +14,7 @@ use crate::advice::trial::Moments;
 use crate::advice::tune::setting::Setting;
 use crate::engine::account::NamedCost;
 use crate::engine::broadcast::{Feed, broadcast, job, jobs_at_once};
-use crate::engine::machine;
+use crate::engine::{machine, need};
 use crate::engine::runner::{Outcome, Runner};
 use crate::error::Error;
 use crate::metrics::failure::FreeBlocks;
@@ -27,6 +27,8 @@ const MACHINES_OF_THREAD: usize = 4;
 const PASS_BYTES_MAX: u64 = 512 << 20;
 /// What a machine needs beside what it holds.
 const MACHINE_BYTES: u64 = 4 << 20;
+/// Objects have no memory: links and records take about this part of what is held.
+const HELD_BYTES_PER_NEEDED: u64 = 16;
 
 /// What is examined, moment by moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,9 +78,10 @@ impl Trials<'_> {
         settings: &[Setting],
         progress: &mut dyn FnMut(u64),
     ) -> Result<Vec<Tried>, Error> {
-        let each = self.held_bytes_peak + self.held_bytes_peak / 2 + MACHINE_BYTES;
+        let each = self.held_bytes_peak / HELD_BYTES_PER_NEEDED + MACHINE_BYTES;
         let jobs = jobs_at_once(self.reader);
-        let fitting = ((PASS_BYTES_MAX / each) as usize).max(jobs);
+        let needed = need::machine_bytes(self.reader.meta(), 1);
+        let fitting = ((PASS_BYTES_MAX / each) as usize).max(jobs).min(need::fitting(needed));
         let passes = settings.len().div_ceil(fitting.min(MACHINES_OF_THREAD * jobs)).max(1);
         let mut tried = Vec::with_capacity(settings.len());
         for settings in settings.chunks(settings.len().div_ceil(passes).max(1)) {

@@ -24,7 +24,7 @@ use crate::change::rewrite::Rewrite;
 use crate::engine::older_objects::OlderObjects;
 use crate::engine::recorded_slabs::RecordedSlabs;
 use crate::engine::sheaf_sites::SheafSites;
-use crate::engine::sites::SiteAccount;
+use crate::engine::sites::{SiteAccounts, UnderBySite};
 use crate::engine::{caches, machine};
 use crate::error::Error;
 use crate::metrics::failure::Failure;
@@ -51,7 +51,7 @@ struct Live {
     address: Option<ObjPtr>,
     bytes_req: u32,
     bytes_alloc: u32,
-    /// Place in `sites`
+    /// Place of its call site's account in `sites`
     site: u32,
     /// The trace's cache, [`NONE`] for kmalloc
     cache: u32,
@@ -84,8 +84,7 @@ impl KnownCache {
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) allocator: Allocator,
-    /// By place of the site in [`Tally::sites`]
-    pub(crate) sites: Vec<SiteUnder>,
+    pub(crate) sites: UnderBySite,
 }
 
 /// The replay of a trace under one allocator.
@@ -100,7 +99,7 @@ pub(crate) struct Runner<'a, B: Backend> {
     /// Nodes of the machine; a row that names a node beyond them requests none
     nodes: u32,
     objects: Slots<Live>,
-    pub(super) sites: Vec<SiteAccount>,
+    pub(super) sites: SiteAccounts,
     caches: Vec<KnownCache>,
     /// The objects from before the first row, and what making them counted
     warm: OlderObjects,
@@ -144,7 +143,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             own: SheafSites::of(meta),
             nodes: machine::nodes(meta),
             objects: Slots::new(meta.events),
-            sites: vec![SiteAccount::default(); sites],
+            sites: SiteAccounts::new(sites),
             caches: vec![KnownCache::Unseen; meta.caches.len()],
             warm: OlderObjects::default(),
             before: Default::default(),
@@ -152,7 +151,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             aliases: Vec::new(),
             merged: BTreeMap::new(),
             timeline: MemoryTimeline::new(meta),
-            snapshots: Snapshots::new(sites),
+            snapshots: Snapshots::default(),
             watch: WatchedObjects::new(&plan.watched, sites),
             ledger: None,
             snapshot_every,
@@ -267,11 +266,12 @@ impl<'a, B: Backend> Runner<'a, B> {
         // No object has 4 GiB, even if a damaged row requests that from a cache.
         let bytes_req = u32::try_from(event.bytes_req).unwrap_or(u32::MAX);
         let site_index = Tally::index(event.site, self.sites.len());
+        let place = self.sites.place(site_index);
         if let Some(before) = locks_before {
             let cache = |machine: &Machine<B>| machine.object_at(address).map(|(id, _, _)| id);
-            self.charge(event.cpu, before, site_index, cache);
+            self.charge(event.cpu, before, place, cache);
         }
-        let site = &mut self.sites[site_index];
+        let site = self.sites.at(place);
         site.waste += bytes_alloc.saturating_sub(u64::from(bytes_req));
         site.waste_peak = site.waste_peak.max(site.waste);
         site.bytes_alloc += bytes_alloc;
@@ -280,7 +280,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             address: Some(address),
             bytes_req,
             bytes_alloc: bytes_alloc as u32,
-            site: site_index as u32,
+            site: place as u32,
             cache,
         };
         self.watch.alloc(slot, site_index, self.events, address.get());
@@ -318,16 +318,19 @@ impl<'a, B: Backend> Runner<'a, B> {
     #[cold]
     fn make_cache(&mut self, event: &Event) -> Option<CacheId> {
         let cache = &self.meta.caches[event.cache as usize];
-        let made = match caches::merged_size::<B>(self.meta, &self.plan.changes, cache) {
+        let changes = &self.plan.changes;
+        let made_by = self.rewrite.made_by(changes, event.cache);
+        let made = match caches::merged_size::<B>(self.meta, changes, cache, made_by) {
             Some(size) => self.merge(&cache.name, size, event),
-            None => caches::serving(self.machine, self.meta, self.plan, event),
+            None => caches::serving(self.machine, self.meta, self.plan, event, made_by),
         };
         self.caches[event.cache as usize] = made.map_or(KnownCache::Refused, KnownCache::Made);
         made
     }
 
     fn create(&self, event: &Event) -> Option<CacheId> {
-        let args = caches::of_first_event::<B>(self.meta, self.plan, event);
+        let made_by = self.rewrite.made_by(&self.plan.changes, event.cache);
+        let args = caches::of_first_event::<B>(self.meta, self.plan, event, made_by);
         self.machine.cache_create(&args).ok()
     }
 
@@ -383,8 +386,8 @@ impl<'a, B: Backend> Runner<'a, B> {
         if let Some((locks, of)) = before {
             self.charge(on, locks, live.site as usize, |_| of);
         }
-        self.watch.free(slot, live.site as usize);
-        self.sites[live.site as usize].waste -=
+        self.watch.free(slot);
+        self.sites.at(live.site as usize).waste -=
             u64::from(live.bytes_alloc).saturating_sub(u64::from(live.bytes_req));
         self.timeline.requested -= u64::from(live.bytes_req);
         self.timeline.note(now_ns, self.events, &self.machine.gauges());
@@ -469,9 +472,9 @@ impl<'a, B: Backend> Runner<'a, B> {
             watched: self.watch.finish(),
             ..levels
         };
-        let under = self.sites.iter().zip(self.snapshots.spreads());
-        let sites = under
-            .map(|(site, spread)| SiteUnder {
+        let sites = self.sites.finish(|place, site| {
+            let spread = self.snapshots.spread(place);
+            SiteUnder {
                 allocated_bytes: site.bytes_alloc,
                 waste_bytes_peak: site.waste_peak,
                 placement: Some(Placement {
@@ -482,8 +485,8 @@ impl<'a, B: Backend> Runner<'a, B> {
                 }),
                 walk: spread.walk(),
                 slow_operations: self.plan.slow_paths.then_some(site.slow_operations),
-            })
-            .collect();
+            }
+        });
         Ok(Outcome { allocator, sites })
     }
 }
