@@ -20,6 +20,8 @@ const PAGE_SHIFT: u32 = 12;
 /// A page has as many lines as a word has bits.
 const LINES_PER_PAGE: u32 = 1 << (PAGE_SHIFT - LINE_SHIFT);
 const _: () = assert!(LINES_PER_PAGE == u64::BITS);
+/// Pages of a chunk of the table: 16 MiB of addresses are 32 KiB.
+const CHUNK_PAGES: usize = 1 << 12;
 /// Larger objects share neither lines nor pages that are worth counting.
 const LARGE_BYTES: u64 = 8 << 10;
 
@@ -113,8 +115,8 @@ pub(crate) struct Snapshots {
     spreads: Vec<Spread>,
     /// The objects of the snapshot in the making, by site
     by_site: Vec<Vec<Lines>>,
-    /// A bit for each line of a page, a word for each page; all 0 between two sites
-    pages: Vec<u64>,
+    /// A bit for each line of a page, a word for each page, in chunks; all 0 between two sites
+    pages: Vec<Vec<u64>>,
 }
 
 /// Consecutive cache lines, counted from address 0.
@@ -151,7 +153,7 @@ impl Lines {
 impl Snapshots {
     /// Takes a snapshot of live objects, given as (site, address, bytes).
     pub(crate) fn take(&mut self, objects: impl Iterator<Item = (u32, u64, u64)>) {
-        let (mut lowest, mut highest) = (u32::MAX, 0);
+        let mut highest = 0;
         for (site, address, bytes) in objects {
             if site as usize >= self.spreads.len() {
                 self.spreads.resize(site as usize + 1, Spread::default());
@@ -165,27 +167,29 @@ impl Snapshots {
                 continue;
             }
             let lines = Lines::of(address, bytes);
-            lowest = lowest.min(lines.first);
             highest = highest.max(lines.last);
             self.by_site[site as usize].push(lines);
         }
-        // Memory begins at the zone that serves first, gigabytes up: counted from there, the words are few.
-        let first_page = (lowest / LINES_PER_PAGE) as usize;
-        let pages = ((highest / LINES_PER_PAGE) as usize + 1).saturating_sub(first_page);
-        if pages > self.pages.len() {
-            self.pages.resize(pages, 0);
+        // Nodes lie gigabytes apart: chunks without objects take no memory.
+        let chunks = highest as usize / LINES_PER_PAGE as usize / CHUNK_PAGES + 1;
+        if chunks > self.pages.len() {
+            self.pages.resize(chunks, Vec::new());
         }
         for (objects, spread) in self.by_site.iter_mut().zip(&mut self.spreads) {
             for lines in objects.iter() {
                 lines.pages(|page, bits| {
-                    let seen = &mut self.pages[page - first_page];
+                    let chunk = &mut self.pages[page / CHUNK_PAGES];
+                    if chunk.is_empty() {
+                        chunk.resize(CHUNK_PAGES, 0);
+                    }
+                    let seen = &mut chunk[page % CHUNK_PAGES];
                     spread.now.pages += u64::from(*seen == 0);
                     spread.now.lines += u64::from((bits & !*seen).count_ones());
                     *seen |= bits;
                 });
             }
             for lines in objects.drain(..) {
-                lines.pages(|page, _| self.pages[page - first_page] = 0);
+                lines.pages(|page, _| self.pages[page / CHUNK_PAGES][page % CHUNK_PAGES] = 0);
             }
             spread.close();
         }
