@@ -43,7 +43,8 @@ impl Links {
         // Run 0 stands for none.
         next.set(1);
         let first = if pages == 0 { 0 } else { UNIT as usize };
-        let entries = first + (pages as usize * ENTRIES_PER_PAGE).min(u32::MAX as usize / 2 * UNIT as usize);
+        let entries =
+            first + (pages as usize * ENTRIES_PER_PAGE).min(u32::MAX as usize / 2 * UNIT as usize);
         Self {
             entries: ZeroedSlice::new(entries),
             runs: ZeroedSlice::new(pages as usize),

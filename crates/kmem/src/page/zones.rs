@@ -32,6 +32,7 @@ use crate::raw::aligned::CacheAligned;
 use crate::raw::arena::Arena;
 use crate::raw::lock::{Guard, Lock};
 use crate::raw::sync::{AtomicU64, Ordering::Relaxed};
+use crate::raw::zeroed::{ZeroedSlice, zeroed_struct};
 
 /// Orders of pages kept in per-CPU lists: up to `PAGE_ALLOC_COSTLY_ORDER`.
 const PCP_ORDERS: u8 = 4;
@@ -59,17 +60,19 @@ pub(crate) struct Zone {
     reserve: [u64; 3],
     /// Order of a page: the least of any block.
     page_order: Order,
-    /// Lists of free blocks by CPU.
-    pcp: Vec<CacheAligned<Lock<Pcp>>>,
+    /// Lists of free blocks by CPU: memory only for those that CPUs use, since 256 nodes of 8,192 CPUs have two million.
+    pcp: ZeroedSlice<CacheAligned<Lock<Pcp>>>,
     pcp_batch: u32,
     pcp_high: u32,
 }
 
-/// A CPU's lists of free blocks, one for each order.
-#[derive(Debug, Default)]
-struct Pcp {
-    lists: [PageList; PCP_ORDERS as usize],
-    pages: u32,
+zeroed_struct! {
+    /// A CPU's lists of free blocks, one for each order.
+    #[derive(Debug, Default)]
+    struct Pcp {
+        lists: [PageList; PCP_ORDERS as usize],
+        pages: u32,
+    }
 }
 
 /// A block as its taker wants it: its size and node, and its kind from then on.
@@ -236,7 +239,7 @@ impl Zones {
     /// Empties the per-CPU lists of every CPU into the zones (Linux: `drain_all_pages`).
     pub(crate) fn drain(&self, memory: Memory<'_>) {
         for zone in &self.zones {
-            for pcp in &zone.pcp {
+            for pcp in zone.pcp.as_slice() {
                 zone.spill(memory, &mut pcp.lock(), 0);
             }
         }
@@ -246,7 +249,7 @@ impl Zones {
     fn drain_for(&self, cpu: &CpuContext<'_>, memory: Memory<'_>) -> bool {
         let mut any = false;
         for zone in &self.zones {
-            for pcp in &zone.pcp {
+            for pcp in zone.pcp.as_slice() {
                 cpu.count_lock(LockKind::PCP);
                 let mut pcp = pcp.lock();
                 if pcp.pages > 0 {
@@ -286,7 +289,7 @@ impl Zones {
     pub(crate) fn free_blocks(&self, pages: &PageTable, mut visit: impl FnMut(Pfn, Order, Kind)) {
         for zone in &self.zones {
             zone.buddy.lock().blocks(pages, &mut visit);
-            for pcp in &zone.pcp {
+            for pcp in zone.pcp.as_slice() {
                 let pcp = pcp.lock();
                 for (order, list) in pcp.lists.iter().enumerate() {
                     for pfn in list.iter(pages) {
@@ -346,7 +349,7 @@ impl Zone {
             watermark_min: 0,
             reserve: [0; 3],
             page_order,
-            pcp: (0..cpus).map(|_| CacheAligned::default()).collect(),
+            pcp: ZeroedSlice::new(cpus as usize),
             pcp_batch,
             pcp_high: pcp_batch * 4,
         }

@@ -7,10 +7,20 @@
 
 use core::ops::Deref;
 
+use super::zeroed::Zeroed;
+
 /// A value that shares its cache lines with no other.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct CacheAligned<T>(pub(crate) T);
+
+// SAFETY: the value, and padding, which may be anything.
+unsafe impl<T: Zeroed> Zeroed for CacheAligned<T> {
+    #[cfg(loom)]
+    fn zero() -> Self {
+        Self(T::zero())
+    }
+}
 
 impl<T> Deref for CacheAligned<T> {
     type Target = T;
