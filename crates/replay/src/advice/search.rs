@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use slablab_kmem::BackendKind;
+use slablab_kmem::{BackendKind, NODE_BYTES_MIN};
 use slablab_linux::KmallocType;
 use slablab_trace::{Meta, TraceReader};
 
@@ -19,8 +19,8 @@ use crate::advice::result::{Advice, AdviceList, Change, NotTried, NotedSite, Pro
 use crate::advice::trial::{Moments, Trial, try_all};
 use crate::change::changes::Changes;
 use crate::change::select::{SelectError, function};
-use crate::engine::caches;
 use crate::engine::replay::replay;
+use crate::engine::{caches, machine, need};
 use crate::error::Error;
 use crate::metrics::fit::SEEN_SHARE_MIN;
 use crate::metrics::requests::{ClassSet, Classes, Requests, survey};
@@ -29,10 +29,14 @@ use crate::plan::{ReplayPlan, Start};
 
 /// Changes to try: as many as fit into 1 GiB of memory and ten seconds.
 const TRIALS_MAX: usize = 256;
+/// The machines of a pass need about this much together. With more the trace is read fewer times, and with less no faster.
+const PASS_BYTES_MAX: u64 = 2 << 30;
 /// Evenly spaced moments of a trace, enough to tell a lasting saving from one slab that comes and goes.
 const MOMENTS: u64 = 64;
 /// The least memory of a trial's machine.
 const TRIAL_BYTES_MIN: u64 = 64 << 20;
+/// The least memory of each of its nodes: several times what a node has to have.
+const TRIAL_NODE_BYTES_MIN: u64 = 4 * NODE_BYTES_MIN;
 /// If one site saves more than this share of what a class does, the class is that site's cache by
 /// another name.
 const ONE_SITE_SHARE: f64 = 0.9;
@@ -283,10 +287,14 @@ impl<'a> Search<'a> {
         let recorded = &self.whole.allocators[0];
         let moments = Moments::new(MOMENTS, meta.events, recorded.peak_event);
         let moments = moments.with_span_peaks(&recorded.span_peaks);
+        // A trial has one class of kmalloc as a rule.
+        let needed = need::machine_bytes(self.meta, self.classes.len() as u64);
+        let fitting = need::fitting(needed).min((PASS_BYTES_MAX / needed) as usize).max(1);
         let tried = |trials: &[Trial], progress: &mut dyn FnMut(u64)| {
-            try_all(reader, &meta, kind, &self.classes, trials, &moments, progress)
+            try_all(reader, &meta, kind, &self.classes, trials, &moments, fitting, progress)
         };
-        let (recorded, trials) = self.trials(trial_memory_bytes(self.whole, &self.plan));
+        let (recorded, trials) =
+            self.trials(trial_memory_bytes(self.whole, &self.plan, machine::nodes(self.meta)));
         let mut results = tried(&trials, progress)?;
         if results.iter().any(|result| result.allocator.failed > 0) {
             let (_, trials) = self.trials(self.plan.memory_bytes);
@@ -327,7 +335,27 @@ impl<'a> Search<'a> {
 /// Returns how much memory a trial's machine needs: several times what the whole machine held, although it replays only
 /// a part of that machine. [`ReplayPlan::memory_bytes`] would be enough. But making a machine touches the first page of
 /// each free block of its memory, 4,000 in 16 GiB, and there are a hundred machines.
-fn trial_memory_bytes(whole: &Replay, plan: &ReplayPlan) -> u64 {
+fn trial_memory_bytes(whole: &Replay, plan: &ReplayPlan, nodes: u32) -> u64 {
     let held = whole.allocators[0].held_bytes.peak;
-    held.saturating_mul(4).max(TRIAL_BYTES_MIN).min(plan.memory_bytes)
+    let least = TRIAL_BYTES_MIN.max(TRIAL_NODE_BYTES_MIN * u64::from(nodes));
+    held.saturating_mul(4).max(least).min(plan.memory_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine of 8,192 CPUs on 128 nodes used to be refused, because its trials had 64 MiB.
+    #[test]
+    fn a_trial_has_memory_for_each_node() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/boot.parquet");
+        let reader = TraceReader::open(path).unwrap();
+        let plan = ReplayPlan { rows_max: Some(100), ..ReplayPlan::default() };
+        let whole = replay(&reader, &plan, &mut |_| ()).unwrap();
+        assert_eq!(
+            trial_memory_bytes(&whole, &plan, 1),
+            TRIAL_BYTES_MIN.max(whole.allocators[0].held_bytes.peak * 4)
+        );
+        assert!(trial_memory_bytes(&whole, &plan, 128) >= 128 * slablab_kmem::NODE_BYTES_MIN);
+    }
 }

@@ -19,7 +19,7 @@ use slablab_trace::{Meta, TraceReader};
 
 use crate::advice::partition::{Partition, PartitionedBatch};
 use crate::engine::broadcast::{Feed, broadcast, job, jobs_at_once};
-use crate::engine::{machine, need};
+use crate::engine::machine;
 use crate::engine::runner::{Outcome, Runner};
 use crate::engine::sites::UnderBySite;
 use crate::error::Error;
@@ -122,7 +122,8 @@ impl Moments {
     }
 }
 
-/// Tries everything in one pass; `meta` has the caches of all trials, each under a name of its own.
+/// Tries everything, at most `fitting` trials in a pass; `meta` has the caches of all trials, each under a name of its own.
+#[allow(clippy::too_many_arguments, reason = "one call, which has all of them as variables")]
 pub(crate) fn try_all(
     reader: &TraceReader,
     meta: &Meta,
@@ -130,10 +131,9 @@ pub(crate) fn try_all(
     classes: &Classes,
     trials: &[Trial],
     moments: &Moments,
+    fitting: usize,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<TrialResult>, Error> {
-    // A trial has one class of kmalloc as a rule.
-    let fitting = need::fitting(need::machine_bytes(reader.meta(), classes.len() as u64));
     let passes = trials.len().div_ceil(fitting).max(1);
     let mut results = Vec::with_capacity(trials.len());
     for (pass, trials) in (0..).zip(trials.chunks(trials.len().div_ceil(passes).max(1))) {

@@ -92,7 +92,8 @@ impl Changes {
         {
             return Err(ChangeError::MergedAlready { shared, names });
         }
-        let recorded: FxHashSet<&str> = meta.caches.iter().map(|cache| cache.name.as_str()).collect();
+        let recorded: FxHashSet<&str> =
+            meta.caches.iter().map(|cache| cache.name.as_str()).collect();
         let mut taken: Vec<Option<&str>> = vec![None; meta.sites.len()];
         for dedicated in &self.dedicated {
             let snapshots = || meta.slabs_start.iter().chain(&meta.slabs_end);

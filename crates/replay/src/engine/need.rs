@@ -50,7 +50,8 @@ mod tests {
 
     #[test]
     fn more_of_anything_needs_more_and_a_part_needs_less() {
-        let meta = |cpus, object_slots| Meta { cpus, object_slots, events: 1 << 30, ..Meta::default() };
+        let meta =
+            |cpus, object_slots| Meta { cpus, object_slots, events: 1 << 30, ..Meta::default() };
         let small = machine_bytes(&meta(2, 1_000), 1);
         assert!(machine_bytes(&meta(512, 1_000), 1) > small);
         let large = machine_bytes(&meta(2, 5_000_000), 1);

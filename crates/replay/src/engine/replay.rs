@@ -7,8 +7,8 @@ use slablab_trace::{Batch, Meta, TraceReader};
 
 use crate::change::rewrite::Rewrite;
 use crate::engine::broadcast::{Feed, broadcast, job};
-use crate::engine::{machine, need};
 use crate::engine::runner::{Outcome, Runner};
+use crate::engine::{machine, need};
 use crate::error::Error;
 use crate::metrics::result::{Replay, Site, TraceFacts, sort_by_waste};
 use crate::metrics::tally::Tally;
@@ -39,14 +39,24 @@ pub fn replay_all(
     plans: &[ReplayPlan],
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<Replay>, Error> {
+    // The tallies of sites and objects need about as much as a machine does.
+    let fitting = need::fitting(need::machine_bytes(reader.meta(), 1)).saturating_sub(1).max(1);
+    replay_in_passes(reader, plans, fitting, progress)
+}
+
+/// Does so with at most `fitting` machines at once.
+fn replay_in_passes(
+    reader: &TraceReader,
+    plans: &[ReplayPlan],
+    fitting: usize,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Vec<Replay>, Error> {
     let metas: Vec<Meta> = plans.iter().map(|plan| plan.changes.meta(reader.meta())).collect();
     let mut tally = Tally::new(reader.meta());
     let work = plans.iter().zip(&metas);
     let machines: Vec<_> = work
         .flat_map(|(plan, meta)| plan.allocators.iter().map(move |kind| (*kind, meta, plan)))
         .collect();
-    // The tallies of sites and objects need about as much as a machine does.
-    let fitting = need::fitting(need::machine_bytes(reader.meta(), 1)).saturating_sub(1).max(1);
     let passes = machines.len().div_ceil(fitting).max(1);
     let mut outcomes = Vec::with_capacity(machines.len());
     for (pass, machines) in (0..).zip(machines.chunks(machines.len().div_ceil(passes).max(1))) {
@@ -152,4 +162,31 @@ fn facts(meta: &Meta, tally: &Tally) -> TraceFacts {
     let older = meta.quality.older_frees.min(tally.frees_without_slot);
     let (implicit_frees, older_frees) = (tally.implicit_frees, older + tally.frees_of_empty_slots);
     TraceFacts { implicit_frees, older_frees, ..facts }.with_share()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_one_after_the_other_give_what_all_at_once_give() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/boot.parquet");
+        let reader = TraceReader::open(path).unwrap();
+        let plans =
+            [ReplayPlan::default(), ReplayPlan { rows_max: Some(500), ..ReplayPlan::default() }];
+        let mut told = Vec::new();
+        let mut run = |fitting| {
+            let mut last = 0;
+            let replays = replay_in_passes(&reader, &plans, fitting, &mut |done| {
+                assert!(done >= last, "progress goes back from {last} to {done}");
+                last = done;
+            });
+            told.push(last);
+            replays.unwrap()
+        };
+        let at_once = run(usize::MAX);
+        assert_eq!(run(1), at_once);
+        assert_eq!(run(3), at_once);
+        assert_eq!(told, [reader.meta().events; 3]);
+    }
 }

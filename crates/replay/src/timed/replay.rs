@@ -118,7 +118,8 @@ impl WithBackend for Performance<'_> {
             .iter()
             .map(|event| {
                 let event = event.as_ref()?;
-                let made_by = self.plan.changes.dedicated(&self.meta.caches[event.cache as usize].name);
+                let made_by =
+                    self.plan.changes.dedicated(&self.meta.caches[event.cache as usize].name);
                 caches::serving(&machine, self.meta, self.plan, event, made_by)
             })
             .collect();

@@ -24,7 +24,8 @@ impl MemoryArgs {
         let whence = if self.ram.is_some() { "--ram" } else { "half of what was free" };
         watch_memory(limit, move |_| {
             say(format_args!(
-                "slablab: needs more memory than {} ({whence}): give more with --ram, or ask about less at once",
+                "slablab: needs more memory than {} ({whence}): give more with --ram, or ask about a part of the trace \
+                 (--time 0%,10%)",
                 bytes(limit)
             ));
             exit(2)
