@@ -27,7 +27,7 @@ step() {
 }
 
 build="cargo build --quiet --manifest-path bench/Cargo.toml"
-step build $build --bin bench-kmem --bin bench-replay --bin traces
+step build $build --bin bench-kmem --bin bench-replay --bin traces --bin machine
 [ -z "$failed" ] || exit 1
 binaries=$root/bench/target/debug
 
@@ -35,6 +35,8 @@ step kmem "$binaries/bench-kmem" --rounds 1 --only ::64
 step kmem-resident "$binaries/bench-kmem" --resident --only hot-pair::64
 step replay "$binaries/bench-replay" --rounds 1 --events 20000 --slablab "$slablab" -o "$work/replay"
 step fleet env TRACES="$binaries/traces" SLABLAB="$slablab" bench/replay/fleet.sh "$work/fleet" --smoke
+
+step scale bench/scale/run.py "$slablab" "$binaries/machine" "$work/scale" --smoke --traces "$work/scale-traces"
 
 if tools/need gcc libc6-dev libjudy-dev liburcu-dev linux-source-6.1 tar xz-utils; then
     step build-xarray $build

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What every command costs on a large machine, and how its costs grow.
 
-usage: bench/scale/run.py SLABLAB MACHINE FOLDER [--smoke | --reference] [--only NAME,...]
+usage: bench/scale/run.py SLABLAB MACHINE FOLDER [--smoke | --reference] [--only NAME,...] [--traces FOLDER]
 
-MACHINE is the program of bench/scale/src. It makes the traces, in FOLDER/traces, where they stay.
+MACHINE is the program of bench/scale/src. It makes the traces, in target/scale-traces, where they stay for the next run.
 
 Without an option each command runs on a machine of medium size and on machines that differ from it in one number: events,
 CPUs, call sites, caches or live objects. FOLDER/raw.jsonl gets a row a run (processor seconds, seconds, peak memory), and
@@ -19,13 +19,13 @@ import subprocess
 import sys
 import time
 
-MEDIUM = {"cpus": 64, "sites": 20000, "caches": 600, "live": 400000, "events": 4000000}
+MEDIUM = {"cpus": 32, "sites": 4000, "caches": 200, "live": 50000, "events": 500000}
 SCALES = {
-    "events": [2000000, 4000000, 8000000],
-    "cpus": [16, 64, 256],
-    "sites": [5000, 20000, 80000],
-    "caches": [150, 600, 2400],
-    "live": [100000, 400000, 800000],
+    "events": [250000, 500000, 1000000],
+    "cpus": [8, 32, 128],
+    "sites": [1000, 4000, 16000],
+    "caches": [50, 200, 800],
+    "live": [12500, 50000, 100000],
 }
 SMOKE = {"cpus": 8, "sites": 200, "caches": 30, "live": 2000, "events": 30000}
 SMOKE_SCALES = {"events": [15000, 30000], "cpus": [4, 8], "sites": [100, 200], "caches": [15, 30], "live": [1000, 2000]}
@@ -40,11 +40,11 @@ COMMANDS = {
     "replay, all usual allocators": ["replay", "TRACE", *MEMORY],
     "replay, page": ["replay", "TRACE", "-a", "slub", *MEMORY, "--report", "PAGE"],
     "advise": ["advise", "TRACE"],
-    "tune": ["tune", "TRACE"],
     "whatif --buckets 16": ["whatif", "TRACE", "--buckets", "16", *MEMORY],
     "whatif --per-site": ["whatif", "TRACE", "--per-site", *MEMORY],
     "partition random:16": ["partition", "TRACE", "--by", "random:16", *MEMORY],
     "import --strip-addresses": ["import", "UNRESOLVED", "--strip-addresses", "-o", "COPY"],
+    "tune": ["tune", "TRACE"],
 }
 # Asked of the exponents: time in every number, memory in these.
 TIME_MOST = 1.1
@@ -55,8 +55,8 @@ def name_of(shape):
     return "-".join(f"{key}{shape[key]}" for key in sorted(shape))
 
 
-def trace(machine, folder, shape, unresolved):
-    path = os.path.join(folder, "traces", name_of(shape) + ("-unresolved" if unresolved else "") + ".parquet")
+def trace(machine, traces, shape, unresolved):
+    path = os.path.join(traces, name_of(shape) + ("-unresolved" if unresolved else "") + ".parquet")
     if not os.path.exists(path):
         words = [machine, path, "--nodes", str(min(NODES, shape["cpus"]))]
         for key, value in shape.items():
@@ -94,7 +94,8 @@ def slope(points):
 class Bench:
     def __init__(self, args):
         self.args = args
-        os.makedirs(os.path.join(args.folder, "traces"), exist_ok=True)
+        os.makedirs(args.folder, exist_ok=True)
+        os.makedirs(args.traces, exist_ok=True)
         self.raw = open(os.path.join(args.folder, "raw.jsonl"), "a")
         wanted = args.only.split(",") if args.only else list(COMMANDS)
         self.commands = {name: words for name, words in COMMANDS.items() if name in wanted}
@@ -102,10 +103,10 @@ class Bench:
 
     def measure(self, name, shape):
         unresolved = "UNRESOLVED" in self.commands[name]
-        path = trace(self.args.machine, self.args.folder, shape, unresolved)
+        path = trace(self.args.machine, self.args.traces, shape, unresolved)
         beside = {"TRACE": path, "UNRESOLVED": path}
-        beside["PAGE"] = os.path.join(self.args.folder, "page.html")
-        beside["COPY"] = os.path.join(self.args.folder, "copy.parquet")
+        beside["PAGE"] = os.path.join(self.args.traces, "page.html")
+        beside["COPY"] = os.path.join(self.args.traces, "copy.parquet")
         words = [beside.get(word, word) for word in self.commands[name]]
         row = {"command": name, **shape, **run(self.args.slablab, words)}
         for made in ("PAGE", "COPY"):
@@ -155,6 +156,7 @@ def main():
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--reference", action="store_true")
     parser.add_argument("--only")
+    parser.add_argument("--traces", default="target/scale-traces")
     args = parser.parse_args()
     bench = Bench(args)
     if args.reference:

@@ -43,7 +43,7 @@ const REFERENCE: Shape = Shape {
 
 /// Sizes of kmalloc's requests; the first ones are more frequent.
 const REQUESTS: [u32; 16] = [32, 64, 24, 16, 96, 40, 128, 192, 56, 256, 72, 512, 320, 1024, 2048, 4096];
-/// One in this many long-lived objects.
+/// Of ten objects, so many are long-lived.
 const LONG_IN_TEN: u32 = 3;
 /// Short-lived objects of each CPU.
 const SHORT_PER_CPU: usize = 20;
