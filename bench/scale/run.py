@@ -126,7 +126,9 @@ class Bench:
             at_medium = self.measure(name, medium)
             cells = []
             for key, values in scales.items():
-                rows = [(value, at_medium if value == medium[key] else self.measure(name, {**medium, key: value})) for value in values]
+                other = [value for value in values if value != medium[key]]
+                rows = [(value, self.measure(name, {**medium, key: value})) for value in other]
+                rows.append((medium[key], at_medium))
                 time_slope = slope([(value, row["cpu_s"]) for value, row in rows])
                 memory_slope = slope([(value, row["peak_mib"]) for value, row in rows])
                 over = time_slope > TIME_MOST or memory_slope > MEMORY_MOST.get(key, math.inf)
@@ -143,7 +145,8 @@ class Bench:
             one = one or row["elapsed_s"]
             end = f" (ended with status {row['status']})" if row["status"] else ""
             lines.append(
-                f"| {name}{end} | {row['cpu_s']:.1f} | {row['elapsed_s']:.1f} | {row['elapsed_s'] / one:.1f} | {row['peak_mib']:.0f} |"
+                f"| {name}{end} | {row['cpu_s']:.1f} | {row['elapsed_s']:.1f} | {row['elapsed_s'] / one:.1f} |"
+                f" {row['peak_mib']:.0f} |"
             )
         return lines
 

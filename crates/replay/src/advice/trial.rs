@@ -5,8 +5,8 @@
 //! change to one kmalloc site shows on a machine that replays only the classes from which the site allocates, once
 //! as recorded and once changed. That costs the events of a class or two instead of those of the trace, and makes it
 //! affordable to try every site that matters. All trials share one pass over the trace, divided among as many
-//! threads as there are processors; where memory is short, several passes. Which rows belong to which class is found out once for all
-//! ([`crate::advice::partition`]).
+//! threads as there are processors; where memory is short, there are several passes. Which rows belong to which class is
+//! found out once for all trials of a pass ([`crate::advice::partition`]).
 //!
 //! # Differences from a whole replay
 //! Other caches do not take pages in between, so numbers of slabs and pages are

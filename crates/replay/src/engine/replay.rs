@@ -29,7 +29,8 @@ pub fn replay(
     Ok(replays.remove(0))
 }
 
-/// Replays a trace under several plans, in one pass if their machines fit into memory at once; returns a result for each plan, in their order.
+/// Replays a trace under several plans, in one pass if their machines fit into memory at once. Returns a result for each
+/// plan, in their order.
 ///
 /// # Errors
 ///
