@@ -53,7 +53,7 @@ impl Model {
         Some((value, first, last))
     }
 
-    /// The lowest or the highest place for so many indices in a window.
+    /// The lowest or the highest place in a window for `size` indices.
     fn gap(&self, low: u64, high: u64, size: u64, is_high: bool) -> Result<u64, i64> {
         if low > high || high - low < size - 1 {
             return Err(-22);

@@ -1,4 +1,4 @@
-//! Links between the free objects of a machine whose objects nobody reads: short numbers in a table of their own.
+//! Links between the free objects of a machine whose objects are not read: short numbers in a table of their own.
 //!
 //! # How it works
 //! In a kernel a free object holds the link to the next one. A machine that only counts ([`Objects::Counted`]) needs no
@@ -37,7 +37,7 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// Makes the table of a machine of so many pages; 0 makes none.
+    /// Makes the table of a machine of `pages` pages; 0 makes none.
     pub(crate) fn new(pages: u32) -> Self {
         let next = LocalU32::default();
         // Run 0 stands for none.

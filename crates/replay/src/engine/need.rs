@@ -38,7 +38,7 @@ pub(crate) fn machine_bytes(meta: &Meta, parts: u64) -> u64 {
         + cpus * CPU_BYTES
 }
 
-/// Returns how many machines of so many bytes fit at once, one at least.
+/// Returns how many machines of this size fit at once, one at least.
 pub(crate) fn fitting(machine_bytes: u64) -> usize {
     let room = memory_room_bytes().unwrap_or(u64::MAX);
     usize::try_from(room / machine_bytes.max(1)).unwrap_or(usize::MAX).max(1)
