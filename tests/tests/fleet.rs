@@ -39,7 +39,7 @@ fn advice_over_copies_is_so_many_times_the_advice_for_one() {
     put(&one, "a", "1", "hackbench.parquet");
     let alone = advice(&[one.to_str().unwrap()]);
     assert_eq!(alone["advice"], advice(&["traces/hackbench.parquet"])["advice"]);
-    assert!(sites(&alone).len() > 5, "{alone}");
+    assert!(sites(&alone).len() >= 5, "{alone}");
     let five = folder.path().join("five");
     for (host, date) in [("a", "1"), ("a", "2"), ("b", "1"), ("b", "2"), ("c", "1")] {
         put(&five, host, date, "hackbench.parquet");

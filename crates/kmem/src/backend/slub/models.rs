@@ -19,7 +19,7 @@ use crate::backend::partial::word::State;
 use crate::cache::args::{CacheArgs, Tunables};
 use crate::cache::geometry::Arch;
 use crate::cache::kmalloc::KmallocConfig;
-use crate::cache::setup::{CheckLevel, Merging, Readers, Setup};
+use crate::cache::setup::{CheckLevel, Merging, Objects, Readers, Setup};
 use crate::front::cpu::Cpu;
 use crate::ids::{CacheId, CpuId, NodeId, ObjPtr, Order, PAGE_SIZE, Site};
 use crate::machine::Machine;
@@ -57,6 +57,7 @@ impl Small {
             check: CheckLevel::Off,
             readers: Readers::default(),
             kmalloc,
+            objects: Objects::default(),
         };
         let machine = Machine::boot(setup, Arena::reserve(PAGES * PAGE_SIZE).unwrap()).unwrap();
         let tunables = Tunables::default()

@@ -14,7 +14,7 @@ use crate::Gfp;
 use crate::cache::args::{CacheArgs, Tunables};
 use crate::cache::geometry::Arch;
 use crate::cache::kmalloc::KmallocConfig;
-use crate::cache::setup::{CheckLevel, Merging, Readers, Setup};
+use crate::cache::setup::{CheckLevel, Merging, Objects, Readers, Setup};
 use crate::front::cpu::Cpu;
 use crate::ids::{CacheId, CpuId, ObjPtr, Order, PAGE_SIZE, Site};
 use crate::machine::Machine;
@@ -54,6 +54,7 @@ impl Small {
             check: CheckLevel::Off,
             readers: Readers::default(),
             kmalloc,
+            objects: Objects::default(),
         };
         let machine = Machine::boot(setup, Arena::reserve(pages * PAGE_SIZE).unwrap()).unwrap();
         let args =
