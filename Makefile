@@ -182,6 +182,7 @@ test-killed: rust
 test-bisect:
 	tools/need $(BOOT_PACKAGES) linux-source-6.12 git
 	$(CARGO) test --workspace --test bisect -- --ignored --nocapture sixteen
+	$(CARGO) test --workspace --test patch -- --ignored --nocapture
 
 # Planted leaks are hunted for two minutes each beside a load, and a load without any, as root: a quarter of an hour.
 test-leaks: rust
@@ -211,7 +212,7 @@ test-cluster:
 # of an hour, afterwards two minutes: the kernels are kept in ~/.cache/slablab.
 test-boot:
 	@if tools/need $(BOOT_PACKAGES); then \
-		$(CARGO) test --workspace --test bisect --test boot --test guest --test patch --test readme -- \
+		$(CARGO) test --workspace --test bisect --test boot --test guest --test readme -- \
 			--ignored --skip sixteen --test-threads=1 --nocapture; \
 	else \
 		echo "test-boot: NOT RUN, no kernel was booted: this machine lacks the packages named above" >&2; \
