@@ -276,12 +276,21 @@ fn a_cache_of_its_own_does_in_a_guest_what_the_recording_predicts() {
     let kernel = "build:6.12/slub";
     let first = ["lab", "run", "patch", "--kernels", kernel, "--input", &script, "--set", &with];
     let rest = ["--rounds", "2", "-o", &place, "--format", "json", "--set"];
-    let output = run(&[&first[..], &rest, &["site=do_eventfd"]].concat());
+    let all = [&first[..], &rest, &["site=do_eventfd"]].concat();
+    let output = run(&all);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&answer["structure"], &answer["holds"]), (&"eventfd_ctx".into(), &true.into()));
     assert_eq!(answer["warnings"].as_array().map(Vec::len), Some(0), "{answer}");
     assert!(answer["predicted_bytes"].as_i64().unwrap() < -64 * 1024, "{answer}");
-    let mail = stdout(&["report", &place, "--mail"]);
+    let mail = stdout(&["report", &format!("{place}/eventfd_ctx"), "--mail"]);
     assert!(mail.contains("The prediction holds"), "{mail}");
+    // What is there is neither recorded, built nor booted again.
+    let again = run(&all);
+    let said = String::from_utf8_lossy(&again.stderr);
+    assert!(
+        again.status.success() && !said.contains("building") && !said.contains("recording"),
+        "{said}"
+    );
+    assert_eq!(again.stdout, output.stdout);
 }

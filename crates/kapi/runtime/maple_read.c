@@ -127,6 +127,23 @@ void *mas_walk(struct ma_state *mas)
 	return kapi_mas_seek(mas, mas->index);
 }
 
+/*
+ * Takes a state to the range from which it steps. A state that met the limit on the side to which it goes stands @ahead,
+ * one that met the other limit @behind. Return: the entry there for the latter, since one step back is here.
+ */
+static void *begin(struct ma_state *mas, enum maple_status ahead, enum maple_status behind)
+{
+	const enum maple_status status = status_of(mas);
+
+	if (status == ma_start || status == ma_none || status == ma_pause)
+		kapi_mas_seek(mas, mas->index);
+	else if (status == behind)
+		return kapi_mas_seek(mas, mas->index);
+	else if (status == ahead)
+		stand(mas, ma_active, NULL);
+	return NULL;
+}
+
 static void *next_range(struct ma_state *mas, unsigned long max, bool any)
 {
 	void *entry;
@@ -137,25 +154,8 @@ static void *next_range(struct ma_state *mas, unsigned long max, bool any)
 		stand(mas, ma_overflow, NULL);
 		return NULL;
 	}
-	switch (status_of(mas)) {
-	case ma_start:
-	case ma_none:
-	case ma_pause:
-		kapi_mas_seek(mas, mas->index);
-		break;
-	case ma_underflow:
-		/* It did not get below where it is: one up is here. */
-		entry = kapi_mas_seek(mas, mas->index);
-		if (entry)
-			return entry;
-		break;
-	case ma_overflow:
-		stand(mas, ma_active, NULL);
-		break;
-	default:
-		break;
-	}
-	return up(mas, max, any, ma_overflow);
+	entry = begin(mas, ma_overflow, ma_underflow);
+	return entry ? entry : up(mas, max, any, ma_overflow);
 }
 
 void *mas_next(struct ma_state *mas, unsigned long max) { return next_range(mas, max, false); }
@@ -173,24 +173,8 @@ static void *prev_range(struct ma_state *mas, unsigned long min, bool any)
 		stand(mas, ma_underflow, NULL);
 		return NULL;
 	}
-	switch (status_of(mas)) {
-	case ma_start:
-	case ma_none:
-	case ma_pause:
-		kapi_mas_seek(mas, mas->index);
-		break;
-	case ma_overflow:
-		entry = kapi_mas_seek(mas, mas->index);
-		if (entry)
-			return entry;
-		break;
-	case ma_underflow:
-		stand(mas, ma_active, NULL);
-		break;
-	default:
-		break;
-	}
-	return down(mas, min, any);
+	entry = begin(mas, ma_underflow, ma_overflow);
+	return entry ? entry : down(mas, min, any);
 }
 
 void *mas_prev(struct ma_state *mas, unsigned long min) { return prev_range(mas, min, false); }

@@ -82,6 +82,33 @@ pub struct Row {
     pub environment: Environment,
 }
 
+#[cfg(test)]
+impl Row {
+    /// Returns a row of a guest with this detail and nothing else, for tests.
+    pub(crate) fn with_detail(detail: serde_json::Value) -> Self {
+        Self {
+            schema: String::new(),
+            experiment: String::new(),
+            engine: Engine::Kernel,
+            cell: 0,
+            round: 0,
+            warmup: false,
+            variant: String::new(),
+            point: String::new(),
+            values: BTreeMap::new(),
+            parts: Vec::new(),
+            detail,
+            command: String::new(),
+            started_unix_ms: 0,
+            took_ms: 0,
+            load: 0.0,
+            work_key: String::new(),
+            environment_key: String::new(),
+            environment: Environment::default(),
+        }
+    }
+}
+
 /// Returns how the guest of a row ran, from the row's detail; empty where there was none.
 pub(crate) fn accelerator(detail: &serde_json::Value) -> &str {
     detail["accelerator"].as_str().unwrap_or_default()

@@ -19,11 +19,12 @@ use slablab_kmem::BackendKind;
 use slablab_replay::{Changes, ReplayPlan, what_if};
 use slablab_stats::{Bootstrap, Interval, median, median_interval};
 use slablab_trace::TraceReader;
+use slablab_vm::{Kernel, Step};
 
 use crate::error::{Error, Result};
 use crate::experiments::load::recipe;
 use crate::experiments::patch::Wanted;
-use crate::guest::{CPUS, Recorder};
+use crate::guest::{CPUS, Options, Recorder};
 use crate::journal::Row;
 use crate::outcome::Outcome;
 use crate::request::Request;
@@ -32,6 +33,18 @@ use crate::slabs::held_bytes;
 
 /// The prediction holds if it is off by at most this share of what was measured.
 pub const OFF_SHARE_MAX: f64 = 0.10;
+
+/// Returns the kernel called `name` with what `request` asks of its configuration, built or downloaded if it is not in the
+/// cache.
+///
+/// # Errors
+///
+/// If there is no such kernel, or it cannot be built.
+pub fn build(request: &Request, name: &str, watch: &mut dyn FnMut(Step<'_>)) -> Result<Kernel> {
+    let options = Options::of(request)?;
+    let spec = options.spec(name)?;
+    Ok(options.builder([&spec])?.build(&spec, watch)?)
+}
 
 /// Boots `wanted.recorded` and records the load of `request`; returns the trace, which is in `folder`. A recording that is
 /// there already is not made again.
@@ -54,10 +67,10 @@ pub fn record(
     let (recipe, options) = recipe(&asked)?;
     let spec = recipe.variants[0].spec.clone();
     let builder = options.builder([&spec])?;
-    let watch = &mut |step: slablab_vm::Step<'_>| progress(Stage::Setup(step));
+    let watch = &mut |step: Step<'_>| progress(Stage::Setup(step));
     let kernel = builder.build(&spec, watch)?;
     let accel = options.accel.resolve(&builder, &kernel, watch)?.0;
-    watch(slablab_vm::Step::Begin(&format!("recording the load in {}", wanted.recorded)));
+    watch(Step::Begin(&format!("recording the load in {}", wanted.recorded)));
     let boot = folder.join("recording");
     if boot.exists() {
         fs::remove_dir_all(&boot).map_err(Error::io(&boot, "remove what a boot left"))?;
@@ -252,25 +265,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::request::{Engine, Scale};
-
-    fn request(params: &[(&str, &str)]) -> Request {
-        let params = params.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-        Request {
-            engine: Engine::Kernel,
-            scale: Scale::Full,
-            params: params.collect(),
-            input: None,
-            rounds: Some(3),
-            seed: 1,
-        }
-    }
 
     /// Boots of a kernel without and with a patch: what `kmalloc-64` and `mine` hold, in pages.
     fn outcome(boots: &[[(u64, Option<u64>); 2]]) -> Outcome {
         let variants = ["slub", "slub+mine.patch"];
         let params = [("kernels", "slub,slob"), ("load", "files")];
-        let mut plan = crate::plan(&crate::experiments::load::Load, &request(&params)).unwrap();
+        let mut plan =
+            crate::plan(&crate::experiments::load::Load, &Request::for_guests(&params)).unwrap();
         plan.design.variants = variants.map(str::to_owned).to_vec();
         let line = |name: &str, pages: u64| {
             let caches = crate::slabs::read(&format!(
@@ -286,24 +287,11 @@ mod tests {
                 }
                 let kb = 4.0 * (shared + own.unwrap_or(0)) as f64;
                 Row {
-                    schema: String::new(),
-                    experiment: String::new(),
-                    engine: Engine::Kernel,
-                    cell: 0,
                     round,
-                    warmup: false,
                     variant: variant.to_owned(),
                     point: "2".to_owned(),
                     values: BTreeMap::from([("slab_kb".to_owned(), kb)]),
-                    parts: Vec::new(),
-                    detail: json!({ "slabs": { "2": caches } }),
-                    command: String::new(),
-                    started_unix_ms: 0,
-                    took_ms: 0,
-                    load: 0.0,
-                    work_key: String::new(),
-                    environment_key: String::new(),
-                    environment: crate::environment::Environment::default(),
+                    ..Row::with_detail(json!({ "slabs": { "2": caches } }))
                 }
             })
         });

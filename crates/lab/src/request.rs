@@ -108,6 +108,22 @@ pub struct Request {
     pub seed: u64,
 }
 
+#[cfg(test)]
+impl Request {
+    /// Returns a request in the engine kernel with these parameters, for tests.
+    pub(crate) fn for_guests(params: &[(&str, &str)]) -> Self {
+        let params = params.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        Self {
+            engine: Engine::Kernel,
+            scale: Scale::Full,
+            params: params.collect(),
+            input: None,
+            rounds: None,
+            seed: 1,
+        }
+    }
+}
+
 /// What to run: every variant at every point, in every round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Design {

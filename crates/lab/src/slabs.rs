@@ -200,29 +200,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::request::Engine;
 
     fn row(slabinfo: &str) -> Row {
-        Row {
-            schema: String::new(),
-            experiment: String::new(),
-            engine: Engine::Kernel,
-            cell: 0,
-            round: 0,
-            warmup: false,
-            variant: String::new(),
-            point: String::new(),
-            values: BTreeMap::new(),
-            parts: Vec::new(),
-            detail: json!({ "slabs": { "2": read(slabinfo) } }),
-            command: String::new(),
-            started_unix_ms: 0,
-            took_ms: 0,
-            load: 0.0,
-            work_key: String::new(),
-            environment_key: String::new(),
-            environment: crate::environment::Environment::default(),
-        }
+        Row::with_detail(json!({ "slabs": { "2": read(slabinfo) } }))
     }
 
     fn line(name: &str, objects: u64, slabs: u64) -> String {

@@ -374,21 +374,9 @@ fn set_memory(request: &Request, variants: &mut [Variant]) -> Result<u32> {
 mod tests {
     use super::*;
 
-    fn request(params: &[(&str, &str)]) -> Request {
-        let params = params.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        Request {
-            engine: Engine::Kernel,
-            scale: Scale::Full,
-            params: params.collect(),
-            input: None,
-            rounds: None,
-            seed: 1,
-        }
-    }
-
     fn names_and_memory(kernels: &str, memory: &str) -> Result<Vec<(String, u32)>> {
         let params = [("kernels", kernels), ("memory", memory), ("append", "quiet")];
-        let (recipe, _) = recipe(&request(&params))?;
+        let (recipe, _) = recipe(&Request::for_guests(&params))?;
         let memory_of = |variant: &Variant| variant.memory_mib.unwrap_or(recipe.memory_mib);
         Ok(recipe
             .variants
@@ -424,7 +412,7 @@ mod tests {
     #[test]
     fn groups_that_nobody_asked_for_have_room() {
         let names = |memory: &str| -> Vec<String> {
-            let (recipe, _) = recipe(&request(&[("memory", memory)])).unwrap();
+            let (recipe, _) = recipe(&Request::for_guests(&[("memory", memory)])).unwrap();
             recipe.loads.into_iter().map(|load| load.name).collect()
         };
         assert_eq!(
@@ -436,8 +424,9 @@ mod tests {
 
     #[test]
     fn the_first_metric_answers_the_question_of_the_load() {
-        let first =
-            |params: &[(&str, &str)]| Load.metrics_of(&request(params)).unwrap().remove(0).key;
+        let first = |params: &[(&str, &str)]| {
+            Load.metrics_of(&Request::for_guests(params)).unwrap().remove(0).key
+        };
         assert_eq!(first(&[]), "seconds");
         assert_eq!(first(&[("load", "boot")]), "slab_kb");
         assert_eq!(first(&[("first", "slab_kb")]), "slab_kb");

@@ -80,24 +80,12 @@ impl Wanted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{Engine, Scale};
-
-    fn request(params: &[(&str, &str)]) -> Request {
-        let params = params.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-        Request {
-            engine: Engine::Kernel,
-            scale: Scale::Full,
-            params: params.collect(),
-            input: None,
-            rounds: Some(3),
-            seed: 1,
-        }
-    }
 
     #[test]
     fn what_cannot_be_measured_is_refused_before_anything_is_built() {
-        let why =
-            |params: &[(&str, &str)]| Wanted::take(&mut request(params)).unwrap_err().to_string();
+        let why = |params: &[(&str, &str)]| {
+            Wanted::take(&mut Request::for_guests(params)).unwrap_err().to_string()
+        };
         let (site, files) = (("site", "f"), ("load", "files"));
         let kernel = ("kernels", "slub");
         assert!(why(&[files, kernel]).contains("--set site=FUNCTION"));
@@ -106,7 +94,7 @@ mod tests {
         assert!(why(&[site, kernel, files, ("cpus", "1,2")]).contains("one number of CPUs"));
         let both = why(&[site, kernel, files, ("trace", "t"), ("recorded", "slub")]);
         assert!(both.contains("is recorded, or a recording"), "{both}");
-        let mut good = request(&[site, kernel, files, ("recorded", "debian:6.12")]);
+        let mut good = Request::for_guests(&[site, kernel, files, ("recorded", "debian:6.12")]);
         let wanted = Wanted::take(&mut good).unwrap();
         assert_eq!((&*wanted.kernel, &*wanted.recorded), ("slub", "debian:6.12"));
         assert!(!good.params.contains_key("site") && !good.params.contains_key("recorded"));

@@ -10,7 +10,7 @@ use slablab_report::{Cell, Document, Fact, Group, Item, Plot, Section, Table, co
 use slablab_stats::{Estimate, excess, median};
 
 use super::comparison::{accelerator, kernel};
-use super::kept::Obtained;
+use super::kept::{Obtained, given};
 use super::plots;
 use crate::output::Answer;
 
@@ -46,13 +46,8 @@ impl BisectAnswer {
     ) -> slablab_lab::Result<Self> {
         let outcomes = found.outcomes(folder)?;
         let folder = folder.display().to_string();
-        let params = bisect.request.params.iter();
-        let params = params.map(|(name, value)| Fact::new(format!("parameter {name}"), value));
         let mut facts = vec![Fact::new("result", &folder)];
-        facts.extend(params);
-        facts.extend(
-            bisect.request.input.iter().map(|f| Fact::new("input", f.display().to_string())),
-        );
+        facts.extend(given(&bisect.request));
         debug_assert_eq!(bisect.request.scale, Scale::Full);
         for (version, outcome) in &outcomes {
             // A variant with boot parameters stands behind its kernel as it is.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use slablab_lab::Request;
 use slablab_report::Fact;
 
 use crate::output::{Answer, json_text, own_command, write_whole};
@@ -47,6 +48,14 @@ impl Obtained {
     pub(crate) fn repeat(&self) -> Vec<String> {
         vec![self.command.clone()]
     }
+}
+
+/// Returns what was asked of an experiment, as facts.
+pub(crate) fn given(request: &Request) -> Vec<Fact> {
+    let params = request.params.iter();
+    let params = params.map(|(name, value)| Fact::new(format!("parameter {name}"), value));
+    let input = request.input.iter().map(|file| Fact::new("input", file.display().to_string()));
+    params.chain(input).collect()
 }
 
 /// Keeps an answer in its result folder.

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use slablab_lab::history::{BOOTS, fill, lacking, of_kernel, read};
 use slablab_lab::plan;
-use slablab_report::Fact;
 use slablab_vm::Arch;
 
 use super::bars::Bars;
@@ -14,6 +13,7 @@ use super::releases::releases;
 use super::request::{RequestArgs, install};
 use super::result::ResultArgs;
 use crate::answers::history::HistoryAnswer;
+use crate::answers::kept::given;
 use crate::cli::OutputArgs;
 use crate::cmd::kernel::options::InstallArgs;
 use crate::output::give;
@@ -47,8 +47,7 @@ pub(super) fn run(
         bail!("Debian's archive has no stock kernel, or cannot be read: name some with --kernels");
     }
     let boots = *request.rounds.get_or_insert(BOOTS);
-    let facts = request.params.iter();
-    let facts = facts.map(|(name, value)| Fact::new(format!("parameter {name}"), value)).collect();
+    let facts = given(&request);
     let folder = result.output.clone().unwrap_or_else(|| PathBuf::from("slablab-results/history"));
     let lacking = lacking(&folder, &kernels, boots)?;
     for kernel in &lacking {

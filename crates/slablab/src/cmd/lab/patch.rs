@@ -7,18 +7,16 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use slablab_csource::Tree;
-use slablab_lab::patched::{measure, predict, record};
-use slablab_lab::{Outcome, Plan, Request, Wanted, guest, plan, run as carry_out};
+use slablab_lab::patched::{build, measure, predict, record};
+use slablab_lab::{Outcome, Plan, Request, Stage, Wanted, plan, run as carry_out};
 use slablab_linux::Release;
-use slablab_report::Fact;
 use slablab_trace::TraceReader;
-use slablab_vm::{Data, Kernel, KernelBuilder, Spec};
 
 use super::bars::Bars;
 use super::request::{RequestArgs, install};
 use super::result::ResultArgs;
 use crate::answers::comparison::guests;
-use crate::answers::kept::{Obtained, keep};
+use crate::answers::kept::{Obtained, given, keep};
 use crate::answers::patched::PatchedAnswer;
 use crate::cli::OutputArgs;
 use crate::cmd::allocators::AllocatorArgs;
@@ -32,8 +30,8 @@ use crate::say::say;
 
 /// The name by which it is run.
 pub(super) const NAME: &str = "patch";
-/// The folder below that of the result with the boots that are compared.
-const MEASURED: &str = "measured";
+/// The file below the result folder that says what was recorded.
+const ASKED: &str = "asked.txt";
 
 /// Records, patches, builds, boots and compares.
 ///
@@ -47,24 +45,21 @@ pub(super) fn run(
     output: &OutputArgs,
 ) -> Result<ExitCode> {
     let (experiment, mut request) = args.of(NAME)?;
-    let params = request.params.iter();
-    let params = params.map(|(name, value)| Fact::new(format!("parameter {name}"), value));
-    let mut facts: Vec<Fact> = params.collect();
-    facts.extend(request.input.iter().map(|file| Fact::new("input", file.display().to_string())));
+    let mut facts = given(&request);
     let wanted = Wanted::take(&mut request)?;
     let folder = result.output.clone().unwrap_or_else(|| PathBuf::from("slablab-results/patch"));
-    let kernels = format!("{},{}", wanted.kernel, wanted.recorded);
     // What both kernels need is there before anything is recorded.
     let both = match wanted.kernel == wanted.recorded {
         true => request.clone(),
-        false => with_kernels(&request, kernels),
+        false => with_kernels(&request, format!("{},{}", wanted.kernel, wanted.recorded)),
     };
-    install(installs, experiment, &plan(experiment, &both)?)?;
+    let planned = plan(experiment, &both)?;
+    install(installs, experiment, &planned)?;
     let mut bars = Bars::new(NAME);
     let trace = match &wanted.trace {
         Some(trace) => trace.clone(),
         None => {
-            begin(&folder, args, &wanted)?;
+            begin(&folder, &planned, &wanted)?;
             record(&request, &wanted, &folder, &mut |stage| bars.show(&stage))?
         }
     };
@@ -72,27 +67,27 @@ pub(super) fn run(
     let question = QuestionArgs::of(&trace);
     let reader = question.open()?;
     let made = letter(&request, &wanted, &question, &reader)?;
-    fs::create_dir_all(&folder).with_context(|| format!("{}: cannot make", folder.display()))?;
     let file = folder.join(format!("{}.patch", made.structure));
-    write_whole(&file, made.letter.as_bytes())?;
-    say(format_args!("slablab: the patch is in {}", file.display()));
+    fs::create_dir_all(&folder).with_context(|| format!("{}: cannot make", folder.display()))?;
+    write_letter(&file, &made.letter)?;
     let predicted = predict(&reader, made.site, &made.structure)?;
 
     let patched = format!("{}+{}", wanted.kernel, file.display());
     let mut request = with_kernels(&request, format!("{},{patched}", wanted.kernel));
-    let rows = folder.join(MEASURED);
+    // Each patch of a folder has its boots in a folder of its own.
+    let rows = folder.join(&made.structure);
     // A result that exists keeps its order.
     if let Some(there) = Plan::read(&rows)? {
         request.seed = there.seed;
     }
-    let planned = plan(experiment, &request)?;
     let mut bars = Bars::new(NAME);
+    let planned = plan(experiment, &request)?;
     carry_out(experiment, &planned, &rows, &mut |stage| bars.show(&stage))?;
+    let kernel = build(&request, &patched, &mut |step| bars.show(&Stage::Setup(step)))?;
     drop(bars);
     let outcome = Outcome::read(&rows)?;
     facts.extend(guests(&outcome));
     let effect = measure(&outcome, &made.structure, predicted)?;
-    let kernel = kernel(&request, &patched)?;
     let answer = PatchedAnswer {
         site: made.name,
         structure: made.structure,
@@ -107,19 +102,21 @@ pub(super) fn run(
         effect,
         obtained: Obtained::now(facts),
     };
-    keep(&answer, &folder)?;
+    keep(&answer, &rows)?;
     give(&answer, output, &result.answer())?;
     say(format_args!("slablab: the rows are in {}", rows.display()));
     Ok(if answer.holds { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// Refuses to go on with the recording of another command.
-fn begin(folder: &Path, args: &RequestArgs, wanted: &Wanted) -> Result<()> {
-    let file = folder.join("asked.txt");
-    let asked = format!("{}\n{}\n", args.load_of_guests(), wanted.recorded);
+/// Refuses to go on with the recording of another load or kernel.
+fn begin(folder: &Path, planned: &Plan, wanted: &Wanted) -> Result<()> {
+    let file = folder.join(ASKED);
+    let params = planned.params.iter().map(|(name, value)| format!("{name}={value}\n"));
+    let (params, key) = (params.collect::<String>(), &planned.input_key);
+    let asked = format!("recorded={}\n{params}input={key}\n", wanted.recorded);
     match fs::read_to_string(&file) {
         Ok(there) if there != asked => bail!(
-            "{}: holds the recording of another load or kernel: name another folder with -o",
+            "{}: has the recording of another load or kernel: name another folder with -o",
             folder.display()
         ),
         Ok(_) => Ok(()),
@@ -129,6 +126,19 @@ fn begin(folder: &Path, args: &RequestArgs, wanted: &Wanted) -> Result<()> {
             write_whole(&file, asked.as_bytes())
         }
     }
+}
+
+/// Writes the letter, unless it is there and differs by its date alone: the kernel with it need not be built again.
+fn write_letter(file: &Path, letter: &str) -> Result<()> {
+    let undated = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !line.starts_with("Date: ")).map(str::to_owned).collect()
+    };
+    if fs::read_to_string(file).is_ok_and(|there| undated(&there) == undated(letter)) {
+        return Ok(());
+    }
+    write_whole(file, letter.as_bytes())?;
+    say(format_args!("slablab: the patch is in {}", file.display()));
+    Ok(())
 }
 
 fn with_kernels(request: &Request, kernels: String) -> Request {
@@ -155,7 +165,8 @@ fn letter(
     trace: &TraceReader,
 ) -> Result<Made> {
     let code = || {
-        let kernel = kernel(request, &wanted.kernel)?;
+        let mut bar = Progress::default();
+        let kernel = build(request, &wanted.kernel, &mut |step| bar.show(&step))?;
         let Some(folder) = kernel.tree() else {
             bail!(
                 "{}: a patch needs a kernel that is built from source, such as build:6.12/slub",
@@ -177,12 +188,4 @@ fn letter(
     let site = sites.iter().position(|site| site.name == answer.site);
     let site = site.context("the call site is not in the trace")? as u32;
     Ok(Made { letter: answer.patch, structure, site, name: answer.site })
-}
-
-/// Returns a kernel, built if it is not in the cache.
-fn kernel(request: &Request, name: &str) -> Result<Kernel> {
-    let mut bar = Progress::default();
-    let spec = Spec::named(&Data::find()?, name)?;
-    let builder = KernelBuilder::open(&guest::places(request)?, &spec.needs())?;
-    Ok(builder.build(&spec, &mut |step| bar.show(&step))?)
 }

@@ -126,14 +126,6 @@ impl RequestArgs {
             && !self.params.iter().any(is_load)
     }
 
-    /// Returns in words what guests are to run, to tell one load from another.
-    pub(super) fn load_of_guests(&self) -> String {
-        let input = self.input.iter().map(|file| format!("input {}", file.display()));
-        let params = self.params.iter().map(|(name, value)| format!("{name}={value}"));
-        let guests = self.guests.params().map(|(name, value)| format!("{name}={value}"));
-        input.chain(params).chain(guests).collect::<Vec<_>>().join("\n")
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
