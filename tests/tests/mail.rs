@@ -47,7 +47,7 @@ fn a_bisection_that_is_over_is_reported_and_another_is_refused() {
     let mail = stdout(&["report", kept.to_str().unwrap(), "--mail"]);
     assert!(mail.lines().all(|line| line.chars().count() <= 68 && line == line.trim_end()));
     let first: String = mail.lines().take(2).collect::<Vec<_>>().join(" ");
-    assert!(first.starts_with("memory in slabs after the load is 60.66 % less with"), "{first}");
+    assert!(first.starts_with("Memory in slabs after the load is 60.66 % less with"), "{first}");
     for fact in
         ["kernel of build:7.3/slub", "guests ran under", "\n\nTo repeat it:\nslablab lab bisect"]
     {

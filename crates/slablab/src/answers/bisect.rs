@@ -114,7 +114,7 @@ impl BisectAnswer {
         let steps = counted(self.found.steps.len() as u64, "version");
         format!(
             "{} is {} with {} than with {}, and {steps} moved it.",
-            self.found.metric,
+            capital(&self.found.metric),
             change(whole.ratio),
             self.name(whole.to),
             self.name(whole.from)
@@ -149,7 +149,8 @@ impl BisectAnswer {
         );
         if is_spread {
             return format!(
-                "{metric} is {change} from {} to {} ({interval}), in parts that are too small to be told apart.",
+                "{} is {change} from {} to {} ({interval}), in parts that are too small to be told apart.",
+                capital(metric),
                 self.name(from),
                 self.name(to)
             );
@@ -248,6 +249,12 @@ impl BisectAnswer {
         let reason = |version: &VersionRuns| Some(Item::Text(version.unusable.clone()?));
         self.found.versions.iter().filter_map(reason).collect()
     }
+}
+
+/// Returns the name of a metric as a sentence begins with it.
+fn capital(name: &str) -> String {
+    let mut chars = name.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// Says a change in words.

@@ -49,9 +49,13 @@ fn a_machine_may_have_a_share_of_the_capacity_and_other_barns() {
             Tunables::default().with("sheaf_percent", percent).with("barn_sheaves", barn);
         Machine::builder().memory_bytes(64 << 20).tunables(tunables).build().unwrap()
     };
-    for (percent, sizes) in [(0, ["0", "0", "0"]), (25, ["20", "4", "32"]), (200, ["124", "28", "60"])] {
+    for (percent, sizes) in
+        [(0, ["0", "0", "0"]), (25, ["20", "4", "32"]), (200, ["124", "28", "60"])]
+    {
         let machine = tuned(percent, 10);
-        for ((name, size), capacity) in [("a", 8), ("e", 1024), ("maple_node", 256)].into_iter().zip(sizes) {
+        for ((name, size), capacity) in
+            [("a", 8), ("e", 1024), ("maple_node", 256)].into_iter().zip(sizes)
+        {
             let cache = machine.cache_create(&CacheArgs::new(name, size)).unwrap();
             assert_eq!(attribute(&machine, cache, "sheaf_capacity"), capacity, "{name} {percent}");
         }
