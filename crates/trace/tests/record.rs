@@ -119,6 +119,8 @@ fn a_recording_is_whole_and_leaves_nothing_behind() {
     assert!(said.contains("this kernel has no cache called no_such_cache"), "{said}");
     assert_eq!(instances(), 0);
 
+    chosen(&output);
+
     let killed = record(&options(&output, &["sh", "-c", "kill -9 $$"]), &mut |_| {}).unwrap();
     assert_eq!((killed.exit_status, instances()), (128 + 9, 0));
 
@@ -135,4 +137,49 @@ fn a_recording_is_whole_and_leaves_nothing_behind() {
     assert!(stopped.elapsed < Duration::from_secs(30));
     let names: Vec<_> = std::fs::read_dir(directory.path()).unwrap().flatten().collect();
     assert_eq!(names.len(), 1, "only the trace is left: {names:?}");
+}
+
+/// Chosen call sites and callers have their own objects and no others, each with its free.
+fn chosen(output: &Path) {
+    let forks = ["sh", "-c", "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done; sleep 1"];
+    let of_site = |options: RecordOptions| RecordOptions {
+        sites: vec!["copy_process".into()],
+        probes: false,
+        ..options
+    };
+    let forked = record(&of_site(options(output, &forks)), &mut |_| {}).unwrap().meta;
+    let is_of_site = |name: &str| name.starts_with("copy_process");
+    let allocs = |meta: &slablab_trace::Meta| {
+        let kinds = [Kind::Kmalloc, Kind::KmemCacheAlloc];
+        kinds.map(|kind| meta.events_by_kind[kind as usize]).iter().sum::<u64>()
+    };
+    let reader = TraceReader::open(output).unwrap();
+    for row in reader.batches().flat_map(|batch| batch.unwrap().events().collect::<Vec<_>>()) {
+        let site = reader.meta().sites.get(row.site as usize);
+        assert!(!row.kind.is_alloc() || site.is_some_and(|site| is_of_site(&site.name)), "{row:?}");
+        assert!(row.kind.is_alloc() || row.object != NONE, "a free of another object: {row:?}");
+    }
+    assert!(allocs(&forked) >= 200 && forked.quality.lost_total() == 0, "{forked:?}");
+    let no_frees = RecordOptions { frees: false, ..of_site(options(output, &forks)) };
+    let no_frees = record(&no_frees, &mut |_| {}).unwrap().meta;
+    assert!(allocs(&no_frees) >= 200);
+    assert_eq!(no_frees.events_by_kind[Kind::KmemCacheFree as usize], 0);
+
+    // Whatever is below it has it in its stack.
+    let called = RecordOptions {
+        callers: vec!["copy_process".into()],
+        stacks: true,
+        ..options(output, &forks)
+    };
+    let called = record(&called, &mut |_| {}).unwrap().meta;
+    assert!(allocs(&called) >= allocs(&forked) / 2 && !called.stacks.is_empty(), "{called:?}");
+    for stack in 0..called.stacks.len() as u32 {
+        let mut frames = called.stacks.frames(stack);
+        assert!(frames.any(|frame| is_of_site(&frame.name)), "stack {stack}");
+    }
+    // A function that does not run: the summary says so.
+    let none =
+        RecordOptions { callers: vec!["panic".into()], stacks: true, ..options(output, &["true"]) };
+    let none = record(&none, &mut |_| {}).unwrap();
+    assert_eq!((none.meta.events, none.silent_callers.len()), (0, 1));
 }

@@ -122,10 +122,12 @@ pub(super) fn helper(name: &str) -> Option<i32> {
         "get_current_comm" => 16,
         "get_stack" => 67,
         "get_current_cgroup_id" => 80,
+        "map_push_elem" => 87,
         "probe_read_kernel" => 113,
         "probe_read_kernel_str" => 115,
         "seq_write" => 127,
         "get_current_task_btf" => 158,
+        "task_pt_regs" => 175,
         "map_lookup_percpu_elem" => 195,
         _ => return None,
     })

@@ -52,6 +52,15 @@ pub(super) struct Tail {
     pub(super) lost: Vec<u64>,
     /// Calls that no probe could record.
     pub(super) missed_calls: u64,
+    /// Objects that were chosen, and whose free would not have been seen.
+    #[serde(default)]
+    pub(super) unfollowed: u64,
+    /// Events that no program looked at, as it was interrupted by them: whether they were chosen is not known.
+    #[serde(default)]
+    pub(super) unlooked: u64,
+    /// Allocations below `callers` that were taken for those of others: an estimate.
+    #[serde(default)]
+    pub(super) passed_over: u64,
     /// The exit status to pass on; `None` without a command, and where the recorder was killed.
     pub(super) status: Option<i32>,
     /// What the command left running.

@@ -27,6 +27,7 @@
 //!   however many objects it tells of.)
 
 mod called;
+mod chosen;
 mod config;
 mod counter;
 mod drain;

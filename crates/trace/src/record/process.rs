@@ -86,6 +86,15 @@ fn write(
     if tail.missed_calls > 0 {
         meta.quality.skip_many("bulk calls that a probe missed", tail.missed_calls, String::new);
     }
+    for (count, reason) in [
+        (tail.unfollowed, "objects that were not followed, as too many others were"),
+        (tail.unlooked, "events in interrupts that may have been of what was chosen"),
+        (tail.passed_over, "allocations of --callers that were taken for others' (estimated)"),
+    ] {
+        if count > 0 {
+            meta.quality.skip_many(reason, count, String::new);
+        }
+    }
     let meta = writer.finish(meta)?;
     Ok(RecordSummary {
         exit_status: tail.status.unwrap_or(0),
@@ -166,7 +175,7 @@ fn unfreed(
 struct Pages {
     page: PageFormat,
     formats: Vec<EventFormat>,
-    /// The pages of each CPU
+    /// The pages of each CPU, and those of its chosen events
     files: Vec<(u32, PathBuf)>,
     own_threads: Vec<u32>,
 }
@@ -176,7 +185,9 @@ impl Pages {
         let page = PageFormat::parse(&head.page.0, &head.page.1).map_err(unknown)?;
         let page = page.with_bytes(head.page_bytes);
         let formats = head.formats.iter().map(|text| EventFormat::parse(text).map_err(unknown));
-        let files = head.cpus.iter().map(|&cpu| (cpu, unfinished.pages_path(cpu)));
+        let pages = head.cpus.iter().map(|&cpu| (cpu, unfinished.pages_path(cpu)));
+        let objects = (0..head.meta.cpus).map(|cpu| (cpu, unfinished.objects_path(cpu)));
+        let files = pages.chain(objects.filter(|(_, path)| path.exists()));
         Ok(Pages {
             page,
             formats: formats.collect::<Result<_, _>>()?,

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use slablab_host::{Signals, printable};
 
+use super::chosen::{self, Taking, Tracer, Wanted};
 use super::drain::{self, Drain};
 use super::filter::{Chosen, Filter, places};
 use super::head::{ChosenParts, Head, Tail};
@@ -35,10 +36,15 @@ use crate::{Error, Meta, PageKind, Portion, Symbols};
 /// Part of the machine's memory that all buffers together may take by default.
 const MEMORY_SHARE: u64 = 8;
 
+/// Kibibytes of a ring buffer that has events of names alone.
+const NAMES_KIB: u32 = 1 << 10;
+
 /// A recording about to run.
 pub(super) struct Recording {
     drains: Vec<Drain>,
     sampler: Sampler,
+    /// Where BPF chooses the events: its programs, and who takes out what they push
+    chosen: Option<(Tracer, Taking)>,
     /// The events to be turned on, as in `kmem/kfree`.
     events: Vec<String>,
     head: Head,
@@ -73,6 +79,30 @@ fn only(options: &RecordOptions) -> Vec<String> {
     caches.chain(sites).chain(callers).chain(frees).collect()
 }
 
+/// Loads the programs that choose events, where something is chosen that they can choose. A function that is not there is
+/// refused before anything is recorded: afterwards the trace could not be made, now or later.
+fn tracer(options: &RecordOptions) -> Result<Option<Tracer>, Error> {
+    let symbols = match options.sites.is_empty() && options.callers.is_empty() {
+        true => return Ok(None),
+        false => Symbols::running()?,
+    };
+    let sites = places(&symbols, &options.sites)?;
+    let callers = places(&symbols, &options.callers)?;
+    let is_alone = options.caches.is_empty() && options.one_in.is_none() && !options.pages;
+    if !is_alone || options.keep == Keep::Last {
+        return Ok(None);
+    }
+    let wanted = Wanted {
+        places: &sites,
+        callers: &callers,
+        queue_bytes: (buffer_kib(options) as usize) << 10,
+        with_frees: options.frees,
+        with_stacks: options.stacks,
+    };
+    let cpus = machine::cpus_online().into_iter().max().map_or(1, |last| last as usize + 1);
+    Ok(Tracer::load(&wanted, &symbols, cpus))
+}
+
 /// Returns the page allocator's events, without which nothing can be said of pages.
 fn page_events(tracefs: &Tracefs) -> Result<Vec<&'static str>, Error> {
     let events = tracefs.page_events();
@@ -100,15 +130,14 @@ impl Recording {
                 remedy: "boot a kernel built with CONFIG_EVENT_TRACING=y".into(),
             });
         }
-        // Before anything is recorded: afterwards the trace could not be made, now or later.
-        if !options.callers.is_empty() {
-            places(&Symbols::running()?, &options.callers)?;
-        }
+        let tracer = tracer(options)?;
         let signals =
             Signals::catch().map_err(|e| Error::io("signals".as_ref(), "cannot catch", e))?;
         let instance = tracefs.instance()?;
         let cpus = machine::cpus_online();
-        let buffer_kib = options.buffer_kib.unwrap_or_else(|| buffer_kib_default(cpus.len()));
+        // What BPF chooses does not go there.
+        let is_for_names = tracer.is_some();
+        let buffer_kib = if is_for_names { NAMES_KIB } else { buffer_kib(options) };
         instance.write("tracing_on", "0")?;
         let overwrite = if options.keep == Keep::Last { "1" } else { "0" };
         instance.write("options/overwrite", overwrite)?;
@@ -125,7 +154,7 @@ impl Recording {
         });
         let chosen = Chosen { caches: &options.caches, sites: &options.sites, portion };
         let filter = Filter::new(&chosen)?;
-        let events = filter.set(&instance, events)?;
+        let events = if tracer.is_some() { Vec::new() } else { filter.set(&instance, events)? };
         if options.stacks {
             stacks::ask(&instance, &events, &filter)?;
         }
@@ -133,7 +162,8 @@ impl Recording {
         if options.stacks && options.pages {
             stacks::ask_of_pages(&instance)?;
         }
-        let probes = match options.probes && options.frees && options.callers.is_empty() {
+        let has_probes = options.probes && options.frees && options.callers.is_empty();
+        let probes = match has_probes && tracer.is_none() {
             true => Probes::define(&tracefs, &instance, &filter),
             false => Probes::none(&tracefs, &instance),
         };
@@ -158,8 +188,10 @@ impl Recording {
         machine::describe(&mut meta);
         let sampler = Sampler::open(meta.page_bytes, unfinished.create_readings()?);
         let described = events.iter().map(String::as_str);
-        let described = described.chain(options.stacks.then_some(stacks::FORMAT));
-        let formats = described.map(|event| instance.event_format_text(event));
+        let has_stacks = options.stacks && tracer.is_none();
+        let described = described.chain(has_stacks.then_some(stacks::FORMAT));
+        let own = tracer.iter().flat_map(|_| chosen::FORMATS.map(str::to_owned).map(Ok));
+        let formats = described.map(|event| instance.event_format_text(event)).chain(own);
         let head = Head {
             version: Head::VERSION,
             pid: std::process::id(),
@@ -171,7 +203,13 @@ impl Recording {
             chosen: ChosenParts::of(options),
             meta,
         };
-        Ok(Recording { drains, sampler, events, head, signals, instance, probes })
+        let taking = |tracer: Tracer| {
+            let cpus = head.meta.cpus;
+            let taking = Taking::new(&tracer, &Symbols::running()?, unfinished, page_bytes, cpus)?;
+            Ok::<_, Error>((tracer, taking))
+        };
+        let chosen = tracer.map(taking).transpose()?;
+        Ok(Recording { drains, sampler, chosen, events, head, signals, instance, probes })
     }
 
     /// Runs the command with the events on, and says in the folder how it ended. Returns the signals, which stay caught.
@@ -198,7 +236,7 @@ impl Recording {
         options: &RecordOptions,
         unfinished: &mut Unfinished,
     ) -> Result<Events, Error> {
-        let Recording { drains, sampler, instance, events, signals, .. } = self;
+        let Recording { drains, sampler, chosen, instance, events, signals, .. } = self;
         let (stop, end) = (AtomicBool::new(false), AtomicBool::new(false));
         let (sampled, mut early) = (AtomicBool::new(false), OnceLock::new());
         let samples = options.keep == Keep::All;
@@ -213,7 +251,11 @@ impl Recording {
             let run = |drain: &mut Drain| {
                 marks.mark_thread();
                 marked.wait();
-                ends.drain(drain, marks, options, started);
+                let done = match options.keep {
+                    Keep::All => drain.run(ends.stop),
+                    Keep::Last => drain.run_last(ends.stop),
+                };
+                ends.drained(done, marks, options, started);
             };
             instance.write("tracing_on", "1")?;
             let threads: Vec<_> =
@@ -242,6 +284,14 @@ impl Recording {
             for event in events.iter() {
                 instance.write(&format!("events/{event}/enable"), "1")?;
             }
+            let running = chosen.as_mut().map(|(tracer, _)| tracer.start());
+            let running = running.transpose().map_err(chosen::cannot)?;
+            let chosen = chosen.as_mut().map(|(tracer, taking)| (&*tracer, taking));
+            let tracer = chosen.as_ref().map(|(tracer, _)| *tracer);
+            let taking = chosen.map(|(tracer, taking)| {
+                let mut take = move || taking.run(tracer, ends.stop);
+                scope.spawn(move || ends.drained(take(), marks, options, started))
+            });
             instance.write("tracing_on", "1")?;
             let limits = &options.slab_limits;
             let watch = || scope.spawn(|| slab_limit::watch(limits, ends.stop, ends.end));
@@ -252,10 +302,14 @@ impl Recording {
             // Events are recorded until the last sample is taken, so that it can be compared with them.
             let _ = wait_for_sample.recv();
             instance.write("tracing_on", "0")?;
+            if let Some((tracer, running)) = tracer.zip(running) {
+                tracer.stop(running);
+            }
             drop(stop);
             sampling.thread().unpark();
             sampling.join().expect("sampling does not panic");
-            threads.into_iter().for_each(|thread| thread.join().expect("draining does not panic"));
+            let threads = threads.into_iter().chain(taking);
+            threads.for_each(|thread| thread.join().expect("draining does not panic"));
             let slab_reached =
                 watching.and_then(|thread| thread.join().expect("watching does not panic"));
             let ended = ended.inspect_err(|_| unfinished.forget())?;
@@ -272,11 +326,18 @@ impl Recording {
         for &cpu in &self.head.cpus {
             lost_by_cpu[cpu as usize] = lost_of(&self.instance, cpu, is_last)?;
         }
+        let tracer = self.chosen.as_ref().map(|(tracer, _)| tracer);
+        if let Some(tracer) = tracer {
+            (0..).zip(&mut lost_by_cpu).for_each(|(cpu, lost)| *lost += tracer.lost(cpu));
+        }
         let elapsed = early.as_ref().map_or(elapsed, |early| early.elapsed);
         let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
         Ok(Tail {
             lost: lost_by_cpu,
             missed_calls: self.probes.missed(),
+            unfollowed: tracer.map_or(0, Tracer::unfollowed),
+            unlooked: tracer.map_or(0, Tracer::misses),
+            passed_over: tracer.map_or(0, Tracer::missed),
             status: ended.status,
             left_running: ended.left_running,
             slab_reached,
@@ -305,18 +366,14 @@ struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// Empties a buffer until the end; where its file cannot be written, ends the recording and not the command.
-    fn drain(
+    /// A buffer was emptied until the end; where its file could not be written, ends the recording and not the command.
+    fn drained(
         &self,
-        drain: &mut Drain,
+        done: Result<(), Error>,
         events: &Instance,
         options: &RecordOptions,
         started: Instant,
     ) {
-        let done = match options.keep {
-            Keep::All => drain.run(self.stop),
-            Keep::Last => drain.run_last(self.stop),
-        };
         let Err(error) = done else { return };
         let _ = events.write("tracing_on", "0");
         self.sampled.store(true, Ordering::Release);
@@ -352,6 +409,10 @@ impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Release);
     }
+}
+
+fn buffer_kib(options: &RecordOptions) -> u32 {
+    options.buffer_kib.unwrap_or_else(|| buffer_kib_default(machine::cpus_online().len()))
 }
 
 fn buffer_kib_default(cpus: usize) -> u32 {

@@ -65,6 +65,11 @@ fn take_rest(unfinished: &Unfinished, head: &Head) -> Result<Vec<u64>, Error> {
     });
     let files = files.collect::<Result<Vec<_>, Error>>()?;
     files.iter().for_each(|(_, file)| drain::keep_whole_pages(file, head.page_bytes));
+    for cpu in 0..head.meta.cpus {
+        if let Ok(file) = File::options().write(true).open(unfinished.objects_path(cpu)) {
+            drain::keep_whole_pages(&file, head.page_bytes);
+        }
+    }
     if !machine::is_of_this_boot(&head.meta) {
         return Ok(lost);
     }

@@ -5,7 +5,8 @@
 //! - `kallsyms.zst`: the kernel's symbols,
 //! - `head.json`: what is known before the first event,
 //! - `threads.json`: the recorder's threads, behind which the events are turned on,
-//! - `cpuN.pages`: the pages of each CPU's ring buffer, and `readings.jsonl`: what slabinfo said, as they come,
+//! - `cpuN.pages`: the pages of each CPU's ring buffer, `cpuN.objects`: those that [`super::chosen`] makes, and
+//!   `readings.jsonl`: what slabinfo said, as they come,
 //! - `tail.json`: what is known when the events are off.
 //!
 //! A trace is made of this folder alone, so that a recorder that was killed leaves as much as one that ended.
@@ -114,6 +115,16 @@ impl Unfinished {
     /// Makes the file for the pages of a CPU.
     pub(super) fn create_pages(&self, cpu: u32) -> Result<File, Error> {
         open_new(&self.pages_path(cpu))
+    }
+
+    /// Returns where the pages are that a CPU's chosen events are in.
+    pub(super) fn objects_path(&self, cpu: u32) -> PathBuf {
+        self.folder.join(format!("cpu{cpu}.objects"))
+    }
+
+    /// Makes the file for the pages of a CPU's chosen events.
+    pub(super) fn create_objects(&self, cpu: u32) -> Result<File, Error> {
+        open_new(&self.objects_path(cpu))
     }
 
     /// Makes the file for the readings of slabinfo.

@@ -1,0 +1,362 @@
+//! The programs in the kernel, and the maps that they fill.
+//!
+//! # How it works
+//! Where a field or an argument is, the kernel's own types say. Programs that see frees are attached before those that see
+//! allocations. Functions that free without an event are watched at their entry, where the kernel allows it.
+//!
+//! # Invariants
+//! Everything that the kernel may refuse is done in [`Tracer::load`], but the attaching to tracepoints.
+//!
+//! Linux counterpart: `include/trace/events/kmem.h` @ 6.1 to 7.3.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use slablab_bpf::{Assembly, Attached, Btf, Error as BpfError, Kind, Map, Names, Program, Shared};
+
+use super::record::{CACHE_NAME_BYTES, FRAMES_BYTES, RECORD_BYTES, SCRATCH_BYTES, kind};
+use crate::Symbols;
+
+const PROGRAMS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernel/record.bpf"));
+
+/// Tracepoints, those that see frees first.
+const TRACEPOINTS: [&str; 4] = ["kfree", "kmem_cache_free", "kmem_cache_alloc", "kmalloc"];
+/// The tracepoint of a batch that kfree_rcu frees, in kernels that have it.
+const BATCH: &str = "rcu_invoke_kfree_bulk_callback";
+/// Functions that free without an event, with the arguments that the programs know of.
+const SILENT_FREES: [(&str, usize); 2] = [("kmem_cache_free_bulk", 3), ("__kfree_rcu_sheaf", 2)];
+const BULK_MAX: i64 = 512;
+
+/// Records that wait to be taken out, at least; objects that are followed at once, and caches that have a name.
+const QUEUED_MIN: usize = 1 << 10;
+const LIVE_MAX: usize = 1 << 18;
+const CACHES_MAX: usize = 2048;
+/// Counters by page.
+const FILTER: usize = 1 << 16;
+const FILTER_SHIFT: u32 = 12;
+/// Kinds of allocations that a CPU has room for, where callers are named. Kernels shift the stack at each system call, by up to
+/// a few dozen distances, so that each call site makes many kinds.
+const KINDS: usize = 1 << 14;
+const KIND_BYTES: usize = 16;
+/// Places and functions that the programs compare with, at most.
+const PLACES_MAX: usize = 128;
+const FUNCTIONS_MAX: usize = 8;
+/// CPUs that have a counter of lost records of their own: see the programs.
+const LOST_CPUS: usize = 256;
+
+/// Words of `control`: see the programs.
+#[derive(Debug, Clone, Copy)]
+enum Control {
+    Low = 0,
+    Span = 1,
+    IsCalled = 2,
+    OwnProcess = 3,
+    WithStacks = 4,
+    WithFrees = 5,
+    BulkSite = 6,
+    BatchSite = 7,
+    SheafSite = 8,
+    LiveFull = 16,
+    Missed = 18,
+    Lost = 32,
+}
+
+/// What is chosen.
+#[derive(Debug)]
+pub(in crate::record) struct Wanted<'a> {
+    /// Call sites; all where there are none
+    pub(in crate::record) places: &'a [Range<u64>],
+    /// Functions of which one is to be in the stack; any where there are none
+    pub(in crate::record) callers: &'a [Range<u64>],
+    pub(in crate::record) queue_bytes: usize,
+    pub(in crate::record) with_frees: bool,
+    pub(in crate::record) with_stacks: bool,
+}
+
+/// The programs that run.
+#[derive(Debug)]
+pub(in crate::record) struct Running(Vec<Attached>);
+
+/// The programs, and their maps.
+#[derive(Debug)]
+pub(in crate::record) struct Tracer {
+    pub(super) queue: Map,
+    pub(super) caches: Map,
+    control: Shared,
+    places: Shared,
+    functions: Shared,
+    kinds: Shared,
+    /// CPUs that have a table of kinds: a power of two
+    cpus: usize,
+    filter: Shared,
+    live: Map,
+    scratches: Vec<Map>,
+    loaded: Vec<Program>,
+    attached: Vec<Attached>,
+    misses: AtomicU64,
+    pub(super) with_stacks: bool,
+}
+
+impl Tracer {
+    /// Loads the programs, for a machine of `cpus` CPUs. Returns `None` where they are not for what is wanted, or not for this kernel.
+    pub(in crate::record) fn load(
+        wanted: &Wanted<'_>,
+        symbols: &Symbols,
+        cpus: usize,
+    ) -> Option<Tracer> {
+        let is_known = cfg!(target_endian = "little")
+            && wanted.places.len() <= PLACES_MAX
+            && wanted.callers.len() <= FUNCTIONS_MAX;
+        is_known.then(|| Self::try_load(wanted, symbols, cpus).ok()).flatten()
+    }
+
+    fn try_load(wanted: &Wanted<'_>, symbols: &Symbols, cpus: usize) -> Result<Tracer, BpfError> {
+        let btf = Btf::running()?;
+        let cpus = cpus.next_power_of_two();
+        let record_bytes = RECORD_BYTES + if wanted.with_stacks { FRAMES_BYTES } else { 0 };
+        let queued = (wanted.queue_bytes / record_bytes).max(QUEUED_MIN);
+        let mut tracer = Tracer {
+            queue: Map::queue("queue", record_bytes, queued)?,
+            caches: Map::hash("caches", 8, CACHE_NAME_BYTES, CACHES_MAX)?,
+            control: Shared::new("control", (Control::Lost as usize + LOST_CPUS) * 8)?,
+            places: Shared::new("places", PLACES_MAX * 16)?,
+            functions: Shared::new("functions", FUNCTIONS_MAX * 16)?,
+            kinds: Shared::new("kinds", cpus * KINDS * KIND_BYTES)?,
+            cpus,
+            filter: Shared::new("filter", FILTER * 4)?,
+            live: Map::hash("live", 8, 8, if wanted.with_frees { LIVE_MAX } else { 1 })?,
+            scratches: Vec::new(),
+            loaded: Vec::new(),
+            attached: Vec::new(),
+            misses: AtomicU64::new(0),
+            with_stacks: wanted.with_stacks,
+        };
+        let count = tracer.choose(wanted, symbols);
+        let assembly = Assembly::parse(PROGRAMS)?;
+        let mut names = tracer.names(&btf)?;
+        names.number("places.count", count as i64);
+        names.number("functions.count", wanted.callers.len() as i64);
+        if wanted.with_frees {
+            tracer.load_silent_frees(&btf, &assembly, &mut names);
+        }
+        for name in TRACEPOINTS.iter().filter(|name| wanted.with_frees || name.contains("alloc")) {
+            let program = tracer.program(
+                Kind::Tracepoint,
+                name,
+                btf.tracepoint(name)?.type_id,
+                (&assembly, &mut names),
+            )?;
+            tracer.loaded.push(program);
+        }
+        Ok(tracer)
+    }
+
+    /// Loads a program with a scratch of its own.
+    fn program(
+        &mut self,
+        kind: Kind,
+        name: &str,
+        type_id: u32,
+        (assembly, names): (&Assembly<'_>, &mut Names),
+    ) -> Result<Program, BpfError> {
+        let scratch = Map::of_each_cpu("scratch", SCRATCH_BYTES)?;
+        names.map("scratch", &scratch);
+        self.scratches.push(scratch);
+        Program::load(kind, name, type_id, &assembly.program(name, names)?)
+    }
+
+    /// Loads what sees objects freed without an event, as far as the kernel allows it.
+    fn load_silent_frees(&mut self, btf: &Btf, assembly: &Assembly<'_>, names: &mut Names) {
+        let functions = SILENT_FREES.iter().filter_map(|(name, arguments)| {
+            let (id, count) = btf.function(name)?;
+            (count == *arguments).then_some((Kind::FunctionEntry, *name, id))
+        });
+        let batch = btf.tracepoint(BATCH).ok().filter(|it| it.types.len() == 3);
+        let batch = batch.map(|it| (Kind::Tracepoint, BATCH, it.type_id));
+        for (kind, name, id) in functions.chain(batch) {
+            let program = self.program(kind, name, id, (assembly, names));
+            // Who refuses to be watched is attached here, so that it is known before the events.
+            self.attached.extend(program.and_then(Program::attach).ok());
+        }
+    }
+
+    /// Writes what is chosen where the programs read it; returns how many places that are.
+    fn choose(&self, wanted: &Wanted<'_>, symbols: &Symbols) -> usize {
+        let all = [0..u64::MAX];
+        let places = if wanted.places.is_empty() { &all[..] } else { wanted.places };
+        // The return address of a function's last call may be where the next begins.
+        let shift = |place: &Range<u64>| match place.end - place.start {
+            1 | u64::MAX => place.clone(),
+            _ => place.start + 1..place.end + 1,
+        };
+        let places: Vec<Range<u64>> = places.iter().map(shift).collect();
+        let functions: Vec<Range<u64>> = wanted.callers.iter().map(shift).collect();
+        for (all, to) in [(&places, &self.places), (&functions, &self.functions)] {
+            for (place, words) in all.iter().zip(to.words().chunks_exact(2)) {
+                words[0].store(place.start, Ordering::Relaxed);
+                words[1].store(place.end - place.start, Ordering::Relaxed);
+            }
+        }
+        let low = places.iter().map(|place| place.start).min().unwrap_or(0);
+        let high = places.iter().map(|place| place.end).max().unwrap_or(0);
+        let begin = |name| symbols.places(name).first().map_or(0, |place| place.start + 1);
+        for (word, value) in [
+            (Control::Low, low),
+            (Control::Span, high - low),
+            (Control::IsCalled, u64::from(!wanted.callers.is_empty())),
+            (Control::OwnProcess, u64::from(std::process::id())),
+            (Control::WithStacks, u64::from(wanted.with_stacks)),
+            (Control::WithFrees, u64::from(wanted.with_frees)),
+            (Control::BulkSite, begin("kmem_cache_free_bulk")),
+            (Control::BatchSite, begin("kfree_rcu_work")),
+            (Control::SheafSite, begin("__kfree_rcu_sheaf")),
+        ] {
+            self.control.words()[word as usize].store(value, Ordering::Relaxed);
+        }
+        places.len()
+    }
+
+    /// Returns what the names in the programs stand for on this kernel.
+    fn names(&self, btf: &Btf) -> Result<Names, BpfError> {
+        let mut names = Names::default();
+        for (name, map) in [("queue", &self.queue), ("live", &self.live), ("caches", &self.caches)]
+        {
+            names.map(name, map);
+        }
+        for (name, value) in [
+            ("control", &self.control),
+            ("places", &self.places),
+            ("functions", &self.functions),
+            ("kinds", &self.kinds),
+            ("filter", &self.filter),
+        ] {
+            names.value(name, value);
+        }
+        for (name, number) in [
+            ("arg.site", 0),
+            ("arg.object", 8),
+            ("kinds.mask", ((self.cpus * KINDS - 1) * KIND_BYTES) as i64),
+            ("kinds.cpu_mask", self.cpus as i64 - 1),
+            ("kinds.cpu_shift", i64::from((KINDS * KIND_BYTES).trailing_zeros())),
+            ("kinds.hash_shift", 32 - i64::from(KINDS.trailing_zeros())),
+            ("filter.mask", FILTER as i64 - 1),
+            ("filter.shift", i64::from(FILTER_SHIFT)),
+            ("bulk.max", BULK_MAX),
+            ("kind.kmalloc", i64::from(kind::KMALLOC)),
+            ("kind.cache_alloc", i64::from(kind::CACHE_ALLOC)),
+            ("kind.kfree", i64::from(kind::KFREE)),
+            ("kind.cache_free", i64::from(kind::CACHE_FREE)),
+        ] {
+            names.number(name, number);
+        }
+        for (structure, field, called) in [
+            ("task_struct", "pid", "task.pid"),
+            ("task_struct", "tgid", "task.tgid"),
+            ("kmem_cache", "object_size", "kmem_cache.object_size"),
+            ("kmem_cache", "size", "kmem_cache.size"),
+            ("kmem_cache", "name", "kmem_cache.name"),
+        ] {
+            names.number(called, btf.offset(structure, field)?);
+        }
+        // By architecture: x86, arm64, and what has neither.
+        let fields = ["orig_ax", "syscallno"].into_iter();
+        let syscall = fields.map(|field| btf.offset("pt_regs", field)).find_map(Result::ok);
+        let missing = || BpfError::Missing("number of a system call in struct pt_regs".to_owned());
+        names.number("pt_regs.syscall", syscall.ok_or_else(missing)?);
+        arguments(&mut names, btf)?;
+        Ok(names)
+    }
+
+    /// Lets the programs run.
+    pub(in crate::record) fn start(&mut self) -> Result<Running, BpfError> {
+        let mut running = Running(std::mem::take(&mut self.attached));
+        for program in std::mem::take(&mut self.loaded) {
+            running.0.push(program.attach()?);
+        }
+        Ok(running)
+    }
+
+    /// Ends the programs. What they pushed stays in the queue.
+    pub(in crate::record) fn stop(&self, running: Running) {
+        let misses = running.0.iter().map(|program| program.misses().unwrap_or(0)).sum();
+        self.misses.store(misses, Ordering::Relaxed);
+    }
+
+    fn word(&self, word: usize) -> u64 {
+        self.control.words().get(word).map_or(0, |word: &AtomicU64| word.load(Ordering::Relaxed))
+    }
+
+    /// Returns how many records of a CPU had no room.
+    pub(in crate::record) fn lost(&self, cpu: u32) -> u64 {
+        self.word(Control::Lost as usize + cpu as usize % LOST_CPUS)
+    }
+
+    /// Returns how many objects are not followed, as too many others are.
+    pub(in crate::record) fn unfollowed(&self) -> u64 {
+        self.word(Control::LiveFull as usize)
+    }
+
+    /// Returns how often a program should have run in an interrupt of itself, and did not.
+    pub(in crate::record) fn misses(&self) -> u64 {
+        self.misses.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many allocations below the callers were taken for those of others: an estimate, by those that were found
+    /// although others of their kind had been passed over.
+    pub(in crate::record) fn missed(&self) -> u64 {
+        self.word(Control::Missed as usize)
+    }
+}
+
+/// Names the positions of arguments, by their types: releases differ.
+fn arguments(names: &mut Names, btf: &Btf) -> Result<(), BpfError> {
+    for (tracepoint, which, kind, number) in [
+        ("kmalloc", "kmalloc.requested", "size_t", 0),
+        ("kmalloc", "kmalloc.allocated", "size_t", 1),
+        ("kmalloc", "kmalloc.gfp", "gfp_t", 0),
+        ("kmalloc", "kmalloc.node", "int", 0),
+        ("kmem_cache_alloc", "cache_alloc.cache", "struct kmem_cache *", 0),
+        ("kmem_cache_alloc", "cache_alloc.gfp", "gfp_t", 0),
+        ("kmem_cache_alloc", "cache_alloc.node", "int", 0),
+    ] {
+        let types = btf.tracepoint(tracepoint)?.types;
+        let mut found = types.iter().enumerate().filter(|(_, one)| *one == kind);
+        let at = found.nth(number).map(|(at, _)| at as i64 * 8);
+        let missing = || BpfError::Missing(format!("tracepoint {tracepoint} with a {kind}"));
+        names.number(which, at.ok_or_else(missing)?);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALLOC: &str = "kmem_cache_alloc";
+
+    /// Wants root and BPF tracing: elsewhere it says so.
+    #[test]
+    fn the_verifier_takes_the_programs_for_all_that_may_be_wanted() {
+        if let Err(error) = Map::queue("queue", 8, 1) {
+            // A host may refuse BPF to root, too.
+            return println!("SKIPPED: {error}");
+        }
+        let symbols = Symbols::parse("1000 T first\n1100 t twice\n1200 T other\n");
+        let many: Vec<_> = (0..PLACES_MAX as u64).map(|at| at * 16..at * 16 + 16).collect();
+        for (places, callers, with_frees, with_stacks) in [
+            (&[][..], &[][..], true, true),
+            (&many[..1], &[], false, false),
+            (&many[..], &[], true, false),
+            (&many[..], &many[..FUNCTIONS_MAX], true, true),
+            (&[], &many[..1], false, true),
+        ] {
+            let queue_bytes = 1 << 20;
+            let wanted = Wanted { places, callers, queue_bytes, with_frees, with_stacks };
+            let mut tracer = Tracer::try_load(&wanted, &symbols, 64).unwrap();
+            let running = tracer.start().unwrap();
+            let has = |name: &str| running.0.iter().any(|program| program.name() == name);
+            assert_eq!((has(ALLOC), has("kfree")), (true, with_frees));
+            tracer.stop(running);
+        }
+    }
+}
