@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use slablab_tests::stdout;
+use slablab_tests::{refusal, stdout};
 use slablab_trace::{Event, Kind, Meta, TraceWriter};
 
 /// Lines and columns of a screen.
@@ -74,13 +74,67 @@ fn a_leak_is_named_and_gets_no_cache() {
     leaking(Path::new(path), 1.0);
     assert_eq!(worth(), "leak");
     let text = advice(&[]).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("leak+0x10 allocated in every part of the recording"), "{text}");
+    assert!(text.contains("Hardly an object of leak+0x10 was freed"), "{text}");
     assert!(!text.contains("a cache of its own for leak+0x10"), "{text}");
-    let patch = stdout(&["patch", path, "leak"]).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(patch.contains("look for a leak first"), "{patch}");
-    // Objects that are allocated in the first half and stay are a population.
+    let patch = refusal(&["patch", path, "leak"]);
+    assert!(patch.contains("a cache does not help a leak"), "{patch}");
+    let what_if = stdout(&["whatif", path, "--dedicate", "leak"]);
+    let what_if = what_if.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(what_if.contains("Hardly an object of leak+0x10 was freed"), "{what_if}");
+    // What was allocated in the first half and is there at the end is as suspect.
     leaking(Path::new(path), 0.5);
-    assert_eq!(worth(), "saves");
-    let text = advice(&[]);
-    assert!(!text.contains("look for a leak"), "{text}");
+    assert_eq!(worth(), "leak");
+}
+
+/// Writes a text of tracefs: of 800 objects that a helper allocates half are one caller's, and half the other's; `stack` is
+/// what the text has of call chains.
+fn of_a_helper(path: &Path, stack: impl Fn(&str) -> String) {
+    let mut text = String::from("# tracer: nop\n");
+    for at in 0..800 {
+        let (caller, bytes) = [("session_open+0x5", 600), ("name_set+0x9", 700)][at % 2];
+        let ptr = 0xffff_8880_0000_0000u64 + at as u64 * 1024;
+        text += &format!(
+            "  task-7 [000] ..... 1.{at:06}: kmalloc: call_site=kmemdup_noprof+0x41/0x90 ptr={ptr:016x} bytes_req={bytes} \
+             bytes_alloc=1024 gfp_flags=GFP_KERNEL node=-1\n"
+        );
+        text += &stack(caller);
+    }
+    for at in 0..800u64 {
+        let ptr = 0xffff_8880_0000_0000u64 + at * 1024;
+        let us = 1_000 + at;
+        text +=
+            &format!("  task-7 [000] ..... 1.{us:06}: kfree: call_site=f+0x1/0x2 ptr={ptr:016x}\n");
+    }
+    std::fs::write(path, text).unwrap();
+}
+
+/// `kmemdup` was to have a cache of its own, of whatever size its callers had asked for.
+#[test]
+fn a_cache_is_for_the_owner_and_not_for_the_helper() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.txt");
+    let name = path.to_str().unwrap();
+    of_a_helper(&path, |_| String::new());
+    let bare = stdout(&["advise", name]);
+    assert!(!bare.contains("kmemdup") && bare.contains("1 of helpers"), "{bare}");
+    let refused = refusal(&["patch", name, "kmemdup_noprof"]);
+    assert!(refused.contains("allocates for whoever calls it"), "{refused}");
+
+    of_a_helper(&path, |caller| {
+        format!(
+            "  task-7 [000] ..... 1.000000: <stack trace>\n => __kmalloc_noprof+0x1/0x2\n => kmemdup_noprof+0x41/0x90\n => \
+             {caller}/0x90\n => do_syscall_64+0x5d/0x90\n"
+        )
+    });
+    let answer: Value =
+        serde_json::from_str(&stdout(&["advise", name, "--format", "json"])).unwrap();
+    let advice = answer["advice"].as_array().unwrap().iter();
+    let mut own: Vec<_> = advice
+        .filter(|advice| !advice["subject"].as_str().unwrap().starts_with("kmalloc"))
+        .map(|advice| (advice["subject"].as_str().unwrap(), advice["object_bytes"].as_u64()))
+        .collect();
+    own.sort_unstable();
+    assert_eq!(own, [("name_set+0x9", Some(700)), ("session_open+0x5", Some(600))]);
+    let what_if = stdout(&["whatif", name, "--dedicate", "session_open"]);
+    assert!(what_if.contains("cache session_open of 600 B for 1 call site"), "{what_if}");
 }

@@ -52,7 +52,9 @@ pub use canonical::AllocatedType;
 pub use cpu_list::cpu_nodes;
 pub use error::{At, Error};
 pub use event::{Batch, Columns, Event, Kind, NONE, RawEvent};
-pub use import::{ImportOptions, copy, import, keep, kmalloc_cache, load, open, read, read_input};
+pub use import::{
+    ImportOptions, by_owner, copy, import, keep, kmalloc_cache, load, open, read, read_input,
+};
 pub use input::Input;
 pub use kmalloc::RecordedKmalloc;
 pub use live::{LIVE_HISTORY, Live, LiveFrame, LiveOptions, LiveRow};

@@ -2,27 +2,25 @@
 //! reason.
 //!
 //! # How it works
-//! A cache serves one size. So a site that requests many is not ranked, nor is one whose objects are the
-//! allocator's own, or the data of packets, whose size is that of the packets. Objects a few bytes larger than a class
+//! A cache serves one size. So a site that requests several is not ranked, as they come from outside, and the next may be
+//! larger than all before. Nor is one whose objects are the allocator's own, or the data of packets, whose size is that of
+//! the packets, or a helper, which allocates for whoever calls it. Objects a few bytes larger than a class
 //! cost the most for the least: a field moved or narrowed may save more than any cache.
 
+use slablab_linux::Helpers;
 use slablab_trace::Meta;
 
 use crate::advice::result::{NotTried, NotedSite, Profile};
 use crate::change::select::function;
-use crate::metrics::requests::{Classes, Requests};
+use crate::metrics::requests::{Classes, PARTS, Requests};
 use crate::metrics::result::Site;
 
-/// Up to this many sizes can be named, and one cache made that has room for the largest.
-const SIZES_MAX: usize = 4;
 /// An object is slightly over a class if it exceeds it by up to this share of it.
 const OVER_SHARE_MAX: u64 = 16;
 /// A site that wastes less than a page is not worth a line.
 const WASTE_BYTES_MIN: u64 = 4096;
 /// The number of sites of a kind that are noted, at most.
 const NOTED_MAX: usize = 32;
-/// A site may leak if at most one in this many of its objects is freed over the recording.
-const LEAK_FREES: u64 = 50;
 
 /// Functions with which the slab allocator allocates for itself (`mm/slub.c`, `mm/slab_common.c` @
 /// 6.1 to 7.3).
@@ -57,7 +55,10 @@ pub(crate) fn unsuited(site: &str, profile: &Profile) -> Option<NotTried> {
     if PAYLOAD.contains(&name) {
         return Some(NotTried::Payload);
     }
-    let many = profile.sizes.len() > SIZES_MAX || profile.allocs_of_other_sizes > 0;
+    if Helpers::known().has(site) {
+        return Some(NotTried::Helper);
+    }
+    let many = profile.sizes.len() > 1 || profile.allocs_of_other_sizes > 0;
     many.then_some(NotTried::ManySizes)
 }
 
@@ -77,9 +78,15 @@ pub(crate) fn profile(meta: &Meta, survey: &Requests, index: usize, site: &Site)
         slow_share: slow as f64 / operations.max(1) as f64,
         lifetime: site.lifetime.unwrap_or_default(),
         live_end: site.live_end,
-        may_leak: survey.allocs_in_parts[index].iter().all(|allocs| *allocs > 0)
-            && site.ended() * LEAK_FREES <= site.allocs,
+        may_leak: has_had_time(survey.allocs_in_parts[index]) && site.frees_hardly(),
     }
+}
+
+/// Returns whether most of what a site allocated came before the last part of the recording: what came in that may yet be
+/// freed, as all else is.
+fn has_had_time(allocs_in_parts: [u64; PARTS]) -> bool {
+    let all: u64 = allocs_in_parts.iter().sum();
+    all > 0 && allocs_in_parts[PARTS - 1] * 2 <= all
 }
 
 /// Notes a site that requests `object_bytes` at most.
@@ -148,15 +155,27 @@ mod tests {
     #[test]
     fn what_cannot_be_followed_is_not_ranked() {
         let one = of_sizes(&[40]);
-        assert_eq!(unsuited("kstrdup+0x38", &one), None);
+        assert_eq!(unsuited("do_eventfd+0x38", &one), None);
+        assert_eq!(unsuited("kmemdup_noprof+0x38", &one), Some(NotTried::Helper));
         assert_eq!(unsuited("alloc_slab_obj_exts+0x58", &one), Some(NotTried::Own));
         assert_eq!(unsuited("__alloc_skb+0x80", &one), Some(NotTried::Payload));
         assert_eq!(unsuited("pskb_expand_head.part.0+0x1", &one), Some(NotTried::Payload));
-        assert_eq!(unsuited("kstrdup+0x38", &of_sizes(&[1, 2, 3, 4])), None);
-        assert_eq!(
-            unsuited("kstrdup+0x38", &of_sizes(&[1, 2, 3, 4, 5])),
-            Some(NotTried::ManySizes)
-        );
+    }
+
+    /// A cache was advised for messages of 738 and 739 bytes, with room for the larger: the next was longer.
+    #[test]
+    fn a_site_of_two_sizes_gets_no_cache_of_the_larger() {
+        assert_eq!(unsuited("load_msg+0x41", &of_sizes(&[738, 739])), Some(NotTried::ManySizes));
+    }
+
+    /// What leaked in the first half alone was worth a cache, as it did not allocate in every part.
+    #[test]
+    fn a_burst_that_is_never_freed_may_leak() {
+        assert!(has_had_time([0, 9, 0, 0, 0, 0, 0, 0]));
+        assert!(has_had_time([0, 0, 0, 0, 0, 5, 5, 5]));
+        assert!(has_had_time([1; PARTS]));
+        assert!(!has_had_time([0, 0, 0, 0, 0, 0, 1, 9]), "it may yet be freed");
+        assert!(!has_had_time([0; PARTS]));
     }
 
     #[test]

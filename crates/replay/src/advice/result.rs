@@ -81,8 +81,7 @@ pub struct Profile {
     pub lifetime: LifetimeSummary,
     /// Objects alive at the end
     pub live_end: u64,
-    /// Whether the site may leak: it allocated in every part of the recording, and hardly any object was
-    /// freed
+    /// Whether the site may leak: hardly an object was freed over the recording, and most had time for it
     #[serde(skip_serializing_if = "is_false")]
     pub may_leak: bool,
 }
@@ -161,7 +160,9 @@ pub enum NotTried {
     Own,
     /// It allocates the data of network packets
     Payload,
-    /// It requests many sizes, which one cache cannot serve
+    /// It allocates for whoever calls it
+    Helper,
+    /// It requests several sizes, which one cache cannot serve
     ManySizes,
     /// Others promise more, and one pass has room for no further ones
     Untried,
@@ -211,6 +212,8 @@ pub struct AdviceList {
     pub sites_own: u64,
     /// Sites not tried: they allocate the data of network packets
     pub sites_payload: u64,
+    /// Of these, those of helpers, which allocate for whoever calls them
+    pub sites_helper: u64,
     /// Bytes that have to be saved before a change is advised: more than the share of the trace that
     /// could not be placed
     pub saving_bytes_min: u64,

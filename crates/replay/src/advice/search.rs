@@ -100,6 +100,7 @@ pub fn advise(
         sites_unseen: count(NotTried::FreesUnseen),
         sites_own: count(NotTried::Own),
         sites_payload: count(NotTried::Payload),
+        sites_helper: count(NotTried::Helper),
         many_sizes: noted::by_waste(left_out.many_sizes.iter()),
         over_class: noted::over_class(&noted),
         hot: noted::hot(noted),

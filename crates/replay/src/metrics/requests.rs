@@ -141,8 +141,8 @@ pub(crate) struct Requests {
     pub(crate) allocs_in_parts: Vec<[u64; PARTS]>,
 }
 
-/// Parts of a recording; a site that allocates in each of them goes on allocating.
-const PARTS: usize = 8;
+/// Parts of a recording: what was allocated before the last had time to be freed.
+pub(crate) const PARTS: usize = 8;
 
 /// Reads every allocation of a trace once.
 pub(crate) fn survey(

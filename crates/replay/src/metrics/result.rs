@@ -171,6 +171,13 @@ impl Site {
         self.lifetime.map_or(0, |lifetime| lifetime.ended)
     }
 
+    /// Returns whether at most one in fifty of its objects was freed over the recording.
+    #[must_use]
+    pub fn frees_hardly(&self) -> bool {
+        const LEAK_FREES: u64 = 50;
+        self.allocs > 0 && self.ended().saturating_mul(LEAK_FREES) <= self.allocs
+    }
+
     /// Returns the share of its frees that were seen; 1 where there were none.
     #[must_use]
     pub fn frees_seen_share(&self) -> f64 {

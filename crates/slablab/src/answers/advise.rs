@@ -302,8 +302,8 @@ impl AdviseAnswer {
         let leaks = self.of(Worth::MayLeak);
         if !leaks.is_empty() {
             sentences.push(format!(
-                "{} allocated in every part of the recording and freed hardly an object: look for a leak there, which a cache \
-                 does not help.",
+                "Hardly an object of {} was freed over the recording: whether that is a leak, which a cache does not help, \
+                 slablab leaks tells.",
                 named(&leaks)
             ));
         }
@@ -317,7 +317,8 @@ impl AdviseAnswer {
             (list.sites_too_small, "of less than a page at any time"),
             (list.sites_own, "of the allocator itself"),
             (list.sites_payload, "of packet data"),
-            (list.many_sizes.len() as u64, "of many sizes"),
+            (list.sites_helper, "of helpers (by owner where there are stacks)"),
+            (list.many_sizes.len() as u64, "of several sizes"),
             (list.sites_unseen, "with more than 10 % of the frees unseen"),
             (list.untried, "that promise least"),
         ];

@@ -52,7 +52,7 @@ pub(super) fn noted(list: &AdviceList) -> [Section; 3] {
         ),
         Section::named(
             "sizes",
-            "Many sizes: further classes (slablab classes) may help, one cache does not",
+            "Several sizes: further classes (slablab classes) may help, one cache does not",
             table(many_sizes, &list.many_sizes),
         ),
         Section::named(

@@ -13,11 +13,11 @@ use serde::Serialize;
 use slablab_host::{printable, shell};
 use slablab_kmem::Gfp;
 use slablab_linux::Release;
-use slablab_replay::{Advice, Calls, Change, Worth, function};
+use slablab_replay::{Advice, Calls, Change, function};
 use slablab_report::{Document, Item, Section, Table, counted, field};
 use slablab_trace::{Candidate, Link, Place};
 
-use super::reason::{caveat, reason};
+use super::reason::reason;
 use crate::output::Answer;
 
 /// What `slablab patch` answers.
@@ -198,11 +198,9 @@ impl Skeleton<'_> {
     /// Returns the reason for the patch, and the facts about the code.
     fn head(&self) -> String {
         let Advice { subject, object_bytes, class_bytes, live_peak, profile, .. } = self.advice;
-        let leak = caveat(self.advice).filter(|_| self.advice.worth == Worth::MayLeak);
-        let why = [Some(reason(self.advice)), leak].into_iter().flatten();
         let mut text = format!(
             "Give the objects that {subject} allocates a cache of their own\n\n{}\n\n",
-            wrapped(&why.collect::<Vec<_>>().join(" "))
+            wrapped(&reason(self.advice))
         );
         let mut line = |name: &str, what: String| _ = writeln!(text, "{name:<10}{what}");
         if let Some(place) = self.facts.place {
@@ -319,13 +317,17 @@ impl Skeleton<'_> {
             false => (" __ro_after_init", "an init function of the file that runs before"),
         };
         let flags = facts.flags(self.is_module());
-        let (bytes, size) = (advice.object_bytes, self.structure());
-        let create = match size {
-            Some(one) => format!("KMEM_CACHE({}, {flags})", one.name),
-            None => format!("kmem_cache_create(\"{}\", {bytes}, 0, {flags}, NULL)", c_name(cache)),
+        // A number would overflow with the next object, if the size came from outside.
+        let size = match self.structure() {
+            Some(one) => format!("sizeof(struct {})", one.name),
+            None => "sizeof(*item)".to_owned(),
         };
-        let size =
-            size.map_or_else(|| bytes.to_string(), |one| format!("sizeof(struct {})", one.name));
+        let create = match self.structure() {
+            Some(one) => format!("KMEM_CACHE({}, {flags})", one.name),
+            None => {
+                format!("kmem_cache_create(\"{}\", {size}, 0, {flags}, NULL)", c_name(cache))
+            }
+        };
         let usual = facts.calls.usual_gfp().0;
         let kmalloc_gfp = self.gfp_text(usual & !Gfp::ZERO.0);
         let gfp = self.gfp_text(usual & !Gfp::ZERO.0 & !Gfp::ACCOUNT.0);
@@ -507,7 +509,8 @@ mod tests {
         for part in [
             "there is no BTF of the recorded kernel here",
             "GFP_ATOMIC in 75 % of the calls; else GFP_ATOMIC | __GFP_ZERO. Only some are cleared",
-            "kmem_cache_create(\"f\", 48, 0, 0, NULL)",
+            "kmem_cache_create(\"f\", sizeof(*item), 0, 0, NULL)",
+            "-\titem = kmalloc(sizeof(*item), GFP_ATOMIC);\n",
             "the module's init function (return -ENOMEM if it is NULL)",
             "kmem_cache_destroy(f_cachep);\n",
             "kfree_rcu() may stay as it is from 6.12 on",

@@ -61,7 +61,8 @@ pub(crate) fn caveat(advice: &Advice) -> Option<String> {
     let slower = advice.fast_share_before - advice.fast_share_after;
     match advice.worth {
         Worth::MayLeak => Some(
-            "It allocated in every part of the recording, and hardly an object was freed: look for a leak first.".into(),
+            "Hardly an object was freed over the recording: look for a leak first (slablab leaks)."
+                .into(),
         ),
         Worth::CostsMemory => {
             let costs = bytes(advice.saved_bytes_mean.unsigned_abs());
@@ -74,7 +75,8 @@ pub(crate) fn caveat(advice: &Advice) -> Option<String> {
             })
         }
         _ if advice.is_own_cache() && (1..SHORT_NS).contains(&half_ns) => Some(
-            "Its objects live too short for their place to matter: measure the fast path instead.".into(),
+            "Its objects live too short for their place to matter: measure the fast path instead."
+                .into(),
         ),
         worth
             if !worth.is_useful()
@@ -89,10 +91,9 @@ pub(crate) fn caveat(advice: &Advice) -> Option<String> {
         _ if advice.saved_bytes_at_peak >= 4096 && advice.saved_bytes_end <= 0 => {
             Some("It saves while the load lasts, and nothing afterwards.".into())
         }
-        _ if slower > 0.02 => Some(format!(
-            "{:.1} % of the class's allocations leave the fast path.",
-            slower * 100.0
-        )),
+        _ if slower > 0.02 => {
+            Some(format!("{:.1} % of the class's allocations leave the fast path.", slower * 100.0))
+        }
         _ => None,
     }
 }
@@ -104,7 +105,12 @@ pub(crate) fn why_not_tried(why: NotTried) -> &'static str {
         NotTried::FreesUnseen => "the frees of more than 10 % of its objects were not seen",
         NotTried::Own => "what it allocates is the allocator's own",
         NotTried::Payload => "it allocates the data of network packets",
-        NotTried::ManySizes => "it asks for many sizes, which one cache cannot serve",
+        NotTried::Helper => {
+            "it allocates for whoever calls it, and their sizes differ; record --stacks tells who, and advise then asks by owner"
+        }
+        NotTried::ManySizes => {
+            "it asks for several sizes: they come from outside, and a cache of one size would overflow with the next"
+        }
         NotTried::Untried => "others promise more than it, and no more can be tried in one pass",
     }
 }

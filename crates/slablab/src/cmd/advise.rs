@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use slablab_kmem::BackendKind;
 use slablab_replay::{AdviceList, ReplayPlan, Start, TraceAdvice, advise, fleet_advice, what_if};
-use slablab_trace::TraceReader;
+use slablab_trace::{TraceReader, by_owner};
 
 use super::allocators::AllocatorArgs;
 use super::question::QuestionArgs;
@@ -23,7 +23,8 @@ const EVENTS_DECODED: u64 = 1 << 20;
 #[command(
     after_help = "Each kmalloc call site that holds a page or more, and that a cache suits, is given one of its own, and the\n\
                         part of the trace that this can change is replayed with it. For each kmalloc size class, so is the\n\
-                        one further class that fits its call sites best.\n\n\
+                        one further class that fits its call sites best. Where the trace has stacks, the caller of a helper (kstrdup) is\n\
+                        the call site.\n\n\
                         Examples:\n  \
                         slablab advise t.parquet\n  \
                         slablab advise t.parquet --show reasons\n  \
@@ -53,6 +54,8 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 fn of_one(args: &Args, trace: &TraceReader, remarks: Vec<String>) -> Result<AdviseAnswer> {
     let question = &args.question;
     let kind = args.allocator.of(trace.meta());
+    let owned = owned(trace)?;
+    let trace = owned.as_ref().unwrap_or(trace);
     let sources = question.sources(trace, false)?;
     let list = tried(question, trace, kind)?;
     let together = match question.answer.report {
@@ -62,6 +65,12 @@ fn of_one(args: &Args, trace: &TraceReader, remarks: Vec<String>) -> Result<Advi
     let mut answer = AdviseAnswer::of_one(question.file(), kind.name(), list, remarks);
     (answer.sources, answer.together) = (sources, together);
     Ok(answer)
+}
+
+/// Returns the trace with owners in place of the helpers that allocated for them, where stacks tell of any.
+pub(super) fn owned(trace: &TraceReader) -> Result<Option<TraceReader>> {
+    let mut progress = Progress::default();
+    Ok(by_owner(trace, &mut |step| progress.step(step))?)
 }
 
 /// Tries what is worth trying on the trace.
@@ -94,7 +103,7 @@ fn of_several(args: &Args, traces: &Traces<'_>) -> Result<AdviseAnswer> {
     let kind = args.allocator.of_many();
     let memory_bytes = ReplayPlan::default().memory_bytes;
     let question = Question {
-        schema: "slablab.advise.trace/3",
+        schema: "slablab.advise.trace/4",
         asked: vec![kind.name().to_owned(), memory_bytes.to_string()],
         doing: "trying",
         passes: 2,
@@ -104,7 +113,11 @@ fn of_several(args: &Args, traces: &Traces<'_>) -> Result<AdviseAnswer> {
     let mut advice: Vec<TraceAdvice> = Vec::new();
     traces.each(
         &question,
-        |reader, progress| Ok(TraceAdvice::new(&advise(reader, kind, memory_bytes, progress)?)),
+        |reader, progress| {
+            let owned = owned(reader)?;
+            let reader = owned.as_ref().unwrap_or(reader);
+            Ok(TraceAdvice::new(&advise(reader, kind, memory_bytes, progress)?))
+        },
         |origin, trace| advice.push(TraceAdvice { origin: origin.clone(), ..trace }),
     )?;
     let fleet = fleet_advice(&advice);

@@ -8,8 +8,8 @@ use slablab_csource::{CachePatch, Site, Wanted};
 use slablab_host::bound;
 use slablab_linux::Release;
 use slablab_replay::{
-    Advice, AdviceList, NotTried, Profile, calls, function, merges_with, nearest_name,
-    select_sites, sole_sizes,
+    Advice, AdviceList, NotTried, Worth, calls, function, merges_with, nearest_name, select_sites,
+    sole_sizes,
 };
 use slablab_trace::{Btf, TraceReader};
 
@@ -127,15 +127,11 @@ fn patch(list: &AdviceList, sites: &[u32], made: &Made<'_>) -> Result<PatchAnswe
         let near = near.map_or_else(String::new, |near| format!(" (tried: {near}, ...)"));
         bail!("a cache for {first} was not tried: {}{near}", why(list, first))
     };
-    let Profile { sizes, allocs_of_other_sizes, .. } = &advice.profile;
-    if sizes.len() as u64 + allocs_of_other_sizes > 1 {
-        let sizes: Vec<_> = sizes.iter().map(|size| size.bytes.to_string()).collect();
+    if advice.worth == Worth::MayLeak {
         bail!(
-            "{} asks for several sizes ({}{} bytes): they come from outside, and a cache of one size would overflow with the \
-             next; see who asks with `slablab stat --by owner`",
-            advice.subject,
-            sizes.join(", "),
-            if *allocs_of_other_sizes > 0 { " and other" } else { "" }
+            "hardly an object of {} was freed over the recording: a cache does not help a leak; whether it is one, \
+             `slablab leaks` tells on the machine, and a longer recording",
+            advice.subject
         );
     }
     let types = made.question.types(meta);

@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 use slablab_kmem::BackendKind;
 use slablab_replay::{
     Changes, Dedicated, Dedication, KernelMerging, ReplayPlan, SelectError, Sharing, TraceWhatIf,
-    WhatIfSum, at_peak, replay, select_sites, what_if,
+    WhatIf, WhatIfSum, at_peak, replay, select_sites, what_if,
 };
 use slablab_report::counted;
 use slablab_trace::{Meta, TraceReader};
 
+use super::advise::owned;
 use super::allocators::{allocator, distinct};
 use super::question::QuestionArgs;
 use super::size::parse_bytes;
@@ -110,11 +111,19 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 
 /// Replays one trace with and without the changes.
 fn of_one(args: &Args, traces: &Traces<'_>, trace: &TraceReader) -> Result<WhatIfAnswer> {
-    let (question, meta) = (&args.question, trace.meta());
+    let question = &args.question;
+    let owned = match args.dedicate.is_empty() {
+        true => None,
+        false => owned(trace)?,
+    };
+    let trace = owned.as_ref().unwrap_or(trace);
+    let meta = trace.meta();
     let allocators = args.allocators(BackendKind::of_release(&meta.kernel_release));
     let changes = question.with_trace_name(changes(args, &allocators, meta, Absent::Refused))?;
     let sources = question.sources(trace, false)?;
     let (described, apart) = (describe(&changes, meta), apart(args, &changes, meta));
+    let dedicated = changes.dedicated.iter().flat_map(|cache| &cache.sites);
+    let dedicated: Vec<_> = dedicated.map(|site| &meta.sites[*site as usize].name).collect();
     let plan =
         ReplayPlan { allocators, memory_bytes: args.memory, changes, ..ReplayPlan::default() };
     let progress = Progress::new("replaying", meta.events);
@@ -130,12 +139,33 @@ fn of_one(args: &Args, traces: &Traces<'_>, trace: &TraceReader) -> Result<WhatI
         changes: described,
         traces_changed: Vec::new(),
         differences: what_if.differences(),
+        remarks: suspects(&what_if, &dedicated).into_iter().chain(traces.remarks()).collect(),
         what_if,
-        remarks: traces.remarks(),
         notes: [Some(begins(meta)), apart].into_iter().flatten().collect(),
         sources,
         moments,
     })
+}
+
+/// Says which call sites that get a cache freed hardly an object: what it saves of a leak is no saving.
+fn suspects(what_if: &WhatIf, dedicated: &[&String]) -> Option<String> {
+    let sites = &what_if.before.sites;
+    // A recording without any free tells nothing about leaks.
+    if sites.iter().all(|site| site.ended() == 0) {
+        return None;
+    }
+    let suspect = sites.iter().filter(|site| site.frees_hardly());
+    let suspect: Vec<_> = suspect.filter(|site| dedicated.contains(&&site.site)).collect();
+    let first = suspect.first()?;
+    let more = match suspect.len() {
+        1 => String::new(),
+        more => format!(" and {}", counted(more as u64 - 1, "more call site")),
+    };
+    Some(format!(
+        "Hardly an object of {}{more} was freed over the recording: a cache does not help a leak, and slablab leaks tells \
+         whether it is one.",
+        first.site
+    ))
 }
 
 /// What is kept of one of several traces.

@@ -12,8 +12,10 @@ use super::recording::{Facts, Source};
 use crate::meta::Quality;
 use crate::store::{Batches, PageBatches};
 use crate::{
-    Error, Event, Kind, Meta, NONE, PageEvent, PageKind, RawEvent, Recorded, Samples, TraceReader,
+    Error, Event, Frame, Kind, Meta, NONE, PageEvent, PageKind, RawEvent, Recorded, Samples, Site,
+    TraceReader,
 };
+use slablab_linux::Helpers;
 
 /// Chosen rows of a trace as events.
 pub(crate) struct Kept<'a> {
@@ -28,7 +30,45 @@ pub(crate) struct Kept<'a> {
     meta: Meta,
     addresses: RowAddresses,
     pages: KeptPages,
+    owners: Option<Owners>,
     facts: Facts,
+}
+
+/// Who allocated through helpers, by the stacks of a trace.
+struct Owners {
+    /// By call site, whether it is one of a helper
+    is_helper: Vec<bool>,
+    /// By stack, the frame of its owner; [`NONE`] where all are helpers
+    of_stacks: Vec<u32>,
+    /// By frame, its number among the call sites; [`NONE`] before the first use
+    sites: Vec<u32>,
+}
+
+impl Owners {
+    /// Returns the owners of a trace; `None` where no stack tells of any.
+    fn of(meta: &Meta) -> Option<Owners> {
+        let helpers = Helpers::known();
+        let is_helper: Vec<bool> = meta.sites.iter().map(|site| helpers.has(&site.name)).collect();
+        if meta.stacks.is_empty() || !is_helper.contains(&true) {
+            return None;
+        }
+        let owner = |stack: u32| {
+            let is_owner = |frame: &u32| !helpers.has(&meta.stacks.frame(*frame).name);
+            meta.stacks.places(stack).find(is_owner).unwrap_or(NONE)
+        };
+        Some(Owners {
+            is_helper,
+            of_stacks: (0..meta.stacks.len() as u32).map(owner).collect(),
+            sites: vec![NONE; meta.stacks.frames_len()],
+        })
+    }
+
+    /// Returns the frame of who allocated, where the call site of a row is a helper's.
+    fn of_row(&self, row: &Event) -> Option<u32> {
+        let is_helper = row.kind == Kind::Kmalloc && *self.is_helper.get(row.site as usize)?;
+        let owner = *self.of_stacks.get(row.stack as usize)?;
+        Some(owner).filter(|owner| is_helper && *owner != NONE)
+    }
 }
 
 /// The page rows of a trace.
@@ -97,15 +137,35 @@ impl<'a> Kept<'a> {
                 blocks: vec![false; meta.pages.as_ref().map_or(0, |pages| pages.slots as usize)],
                 addresses: PageAddresses::default(),
             },
+            owners: None,
             facts,
         }
+    }
+
+    /// Has the owners of allocations as their call sites, where helpers allocated; `None` where no stack tells of any.
+    pub(crate) fn by_owner(self) -> Option<Kept<'a>> {
+        let owners = Owners::of(&self.meta)?;
+        let mut kept = Kept { owners: Some(owners), ..self };
+        // All rows are kept.
+        kept.facts.meta.samples = kept.meta.samples.clone();
+        Some(kept)
     }
 
     /// Returns the row with the names of what is kept.
     fn renamed(&mut self, row: Event) -> RawEvent {
         let names = &mut self.facts.names;
         let mut event = self.addresses.raw(row);
-        if let Some(site) = self.sites.get_mut(row.site as usize) {
+        if let Some(owners) = &mut self.owners
+            && let Some(frame) = owners.of_row(&row)
+        {
+            let site = &mut owners.sites[frame as usize];
+            if *site == NONE {
+                let Frame { name, address } = self.meta.stacks.frame(frame).clone();
+                *site = names.sites.len() as u32;
+                names.sites.push(Site { name, address, ..Site::default() });
+            }
+            event.site = *site;
+        } else if let Some(site) = self.sites.get_mut(row.site as usize) {
             if *site == NONE {
                 *site = names.sites.len() as u32;
                 names.sites.push(self.meta.sites[row.site as usize].clone());
