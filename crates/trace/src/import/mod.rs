@@ -23,6 +23,7 @@ mod merged;
 mod objects;
 mod occupied;
 mod options;
+mod owned;
 mod pace;
 mod pages;
 mod population;
@@ -41,6 +42,7 @@ pub use self::kmalloc::kmalloc_cache;
 use self::merged::SiteCaches;
 use self::objects::{Live, Objects};
 pub use self::options::ImportOptions;
+pub use self::owned::by_owner;
 use self::pages::Pages;
 use self::population::{Ended, Population};
 pub(crate) use self::unfreed::Unfreed;
@@ -175,24 +177,6 @@ pub fn keep(
     let meta = source.facts().meta.clone();
     let (writer, meta) = importer.finish(&source, meta)?;
     writer.into_reader(meta)
-}
-
-/// Returns the trace with owners as the call sites of what helpers allocated (`kstrdup`, `kmemdup`), where its stacks tell
-/// of any; `None` where they do not.
-///
-/// # Errors
-/// If the trace cannot be read, or there is no room for it.
-pub fn by_owner(
-    trace: &TraceReader,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Option<TraceReader>, Error> {
-    let all = &mut |_: &Event| true;
-    let Some(mut source) = Kept::new(trace, all).by_owner() else { return Ok(None) };
-    let mut importer = Importer::new(TraceWriter::in_memory(trace.path()), trace.path());
-    importer.read(&mut source, progress)?;
-    let meta = source.facts().meta.clone();
-    let (writer, meta) = importer.finish(&source, meta)?;
-    writer.into_reader(meta).map(Some)
 }
 
 /// Passes all events of `source` on to a writer; `slabinfo` is the recorded machine's.

@@ -2,17 +2,17 @@
 //!
 //! # How it works
 //! Programs (`kernel/bpf/record.bpf`) look at each allocation, and push those that were chosen into a queue. They follow these
-//! objects by address, so that no free of another object is recorded. Of the
-//! allocations of one call site, at one depth of the stack, in one system call, the first are looked at, and later one in 64,
-//! for functions of `--callers`; where those are found in one, all of its kind are. [`Taking`] takes the records out, and writes them as pages of the ring buffer
+//! objects by address, so that no free of another object is recorded. Of the allocations of one call site, at one depth of
+//! the stack, in one system call, the first are looked at for functions of `--callers`, and later one in 64; where those are
+//! found in one, all of its kind are. [`Taking`] takes the records out, and writes them as pages of the ring buffer
 //! ([`pages::Pages`]), so that a trace is made of them as of any others.
 //!
-//! Where the kernel has no BPF, or more is named than the programs compare with, tracefs records more than is wanted, and the rest is left
-//! out afterwards ([`super::called`], [`super::paired`]).
+//! Where the kernel has no BPF, or more is named than the programs compare with, tracefs records more than is wanted, and
+//! the rest is left out afterwards ([`super::called`], [`super::paired`]).
 //!
 //! # Invariants
-//! Nothing is pinned: when the process ends, whatever ended it, the programs go. A record that had no room is counted, and so is an
-//! object that could not be followed.
+//! Nothing is pinned: when the process ends, whatever ended it, the programs go. A record that had no room is counted, and
+//! so is an object that could not be followed.
 
 mod pages;
 mod record;

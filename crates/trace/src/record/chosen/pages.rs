@@ -1,8 +1,9 @@
 //! Records as pages of the ring buffer: a trace is made of them as of those that tracefs writes.
 //!
 //! # How it works
-//! A page is its time, the bytes in use, and records: a word of length and time step, and the event. The events have formats of our
-//! own, which are written into the head of the recording beside those of tracefs. A stack follows the event that it is of.
+//! A page is its time, the bytes in use, and records: a word of length and time step, and the event. The events have
+//! formats of our own, which are written into the head of the recording beside those of tracefs. A stack follows the event
+//! that it is of.
 //!
 //! # Invariants
 //! Times of a CPU do not fall: a record that an interrupt made while another was on its way has the time of that one.
@@ -12,7 +13,7 @@
 use super::record::{Record, kind};
 
 /// The formats of the events. Their numbers are beyond those that a kernel gives.
-pub(in crate::record) const FORMATS: [&str; 5] = [KMALLOC, CACHE_ALLOC, KFREE, CACHE_FREE, STACK];
+pub(crate) const FORMATS: [&str; 5] = [KMALLOC, CACHE_ALLOC, KFREE, CACHE_FREE, STACK];
 
 macro_rules! format {
     ($name:literal, $id:literal, $fields:literal) => {

@@ -30,7 +30,7 @@ const TRACER_FRAMES_MAX: usize = 6;
 
 /// Who takes records out.
 #[derive(Debug)]
-pub(in crate::record) struct Taking {
+pub(crate) struct Taking {
     cpus: Vec<Cpu>,
     value: Vec<u8>,
     /// Names of caches, by address
@@ -51,7 +51,7 @@ struct Cpu {
 
 impl Taking {
     /// Makes the files, one for each CPU that the machine may have.
-    pub(in crate::record) fn new(
+    pub(crate) fn new(
         tracer: &Tracer,
         symbols: &Symbols,
         unfinished: &Unfinished,
@@ -72,11 +72,7 @@ impl Taking {
     }
 
     /// Takes records out until `stop`, and then all that are left.
-    pub(in crate::record) fn run(
-        &mut self,
-        tracer: &Tracer,
-        stop: &AtomicBool,
-    ) -> Result<(), Error> {
+    pub(crate) fn run(&mut self, tracer: &Tracer, stop: &AtomicBool) -> Result<(), Error> {
         // As whoever empties a ring buffer: a burst must not wait behind the load that makes it.
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -20);
         let mut written = Instant::now();
@@ -147,7 +143,7 @@ impl Cpu {
 }
 
 /// Says that the kernel refused what it allowed before.
-pub(in crate::record) fn cannot(error: slablab_bpf::Error) -> Error {
+pub(crate) fn cannot(error: slablab_bpf::Error) -> Error {
     Error::CannotRecord {
         what: format!("BPF: {error}"),
         remedy: "record without --sites and --callers, and choose by --site when you ask".into(),

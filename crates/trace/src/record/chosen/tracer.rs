@@ -63,23 +63,23 @@ enum Control {
 
 /// What is chosen.
 #[derive(Debug)]
-pub(in crate::record) struct Wanted<'a> {
+pub(crate) struct Wanted<'a> {
     /// Call sites; all where there are none
-    pub(in crate::record) places: &'a [Range<u64>],
-    /// Functions of which one is to be in the stack; any where there are none
-    pub(in crate::record) callers: &'a [Range<u64>],
-    pub(in crate::record) queue_bytes: usize,
-    pub(in crate::record) with_frees: bool,
-    pub(in crate::record) with_stacks: bool,
+    pub(crate) places: &'a [Range<u64>],
+    /// Functions: one of them is to be in the stack; any where there are none
+    pub(crate) callers: &'a [Range<u64>],
+    pub(crate) queue_bytes: usize,
+    pub(crate) with_frees: bool,
+    pub(crate) with_stacks: bool,
 }
 
 /// The programs that run.
 #[derive(Debug)]
-pub(in crate::record) struct Running(Vec<Attached>);
+pub(crate) struct Running(Vec<Attached>);
 
 /// The programs, and their maps.
 #[derive(Debug)]
-pub(in crate::record) struct Tracer {
+pub(crate) struct Tracer {
     pub(super) queue: Map,
     pub(super) caches: Map,
     control: Shared,
@@ -98,12 +98,9 @@ pub(in crate::record) struct Tracer {
 }
 
 impl Tracer {
-    /// Loads the programs, for a machine of `cpus` CPUs. Returns `None` where they are not for what is wanted, or not for this kernel.
-    pub(in crate::record) fn load(
-        wanted: &Wanted<'_>,
-        symbols: &Symbols,
-        cpus: usize,
-    ) -> Option<Tracer> {
+    /// Loads the programs, for a machine of `cpus` CPUs. Returns `None` where they are not for what is wanted, or not for
+    /// this kernel.
+    pub(crate) fn load(wanted: &Wanted<'_>, symbols: &Symbols, cpus: usize) -> Option<Tracer> {
         let is_known = cfg!(target_endian = "little")
             && wanted.places.len() <= PLACES_MAX
             && wanted.callers.len() <= FUNCTIONS_MAX;
@@ -268,7 +265,7 @@ impl Tracer {
     }
 
     /// Lets the programs run.
-    pub(in crate::record) fn start(&mut self) -> Result<Running, BpfError> {
+    pub(crate) fn start(&mut self) -> Result<Running, BpfError> {
         let mut running = Running(std::mem::take(&mut self.attached));
         for program in std::mem::take(&mut self.loaded) {
             running.0.push(program.attach()?);
@@ -277,7 +274,7 @@ impl Tracer {
     }
 
     /// Ends the programs. What they pushed stays in the queue.
-    pub(in crate::record) fn stop(&self, running: Running) {
+    pub(crate) fn stop(&self, running: Running) {
         let misses = running.0.iter().map(|program| program.misses().unwrap_or(0)).sum();
         self.misses.store(misses, Ordering::Relaxed);
     }
@@ -287,23 +284,23 @@ impl Tracer {
     }
 
     /// Returns how many records of a CPU had no room.
-    pub(in crate::record) fn lost(&self, cpu: u32) -> u64 {
+    pub(crate) fn lost(&self, cpu: u32) -> u64 {
         self.word(Control::Lost as usize + cpu as usize % LOST_CPUS)
     }
 
     /// Returns how many objects are not followed, as too many others are.
-    pub(in crate::record) fn unfollowed(&self) -> u64 {
+    pub(crate) fn unfollowed(&self) -> u64 {
         self.word(Control::LiveFull as usize)
     }
 
     /// Returns how often a program should have run in an interrupt of itself, and did not.
-    pub(in crate::record) fn misses(&self) -> u64 {
+    pub(crate) fn misses(&self) -> u64 {
         self.misses.load(Ordering::Relaxed)
     }
 
     /// Returns how many allocations below the callers were taken for those of others: an estimate, by those that were found
     /// although others of their kind had been passed over.
-    pub(in crate::record) fn missed(&self) -> u64 {
+    pub(crate) fn missed(&self) -> u64 {
         self.word(Control::Missed as usize)
     }
 }
