@@ -112,6 +112,11 @@ fn a_recording_of_call_sites_has_their_objects_and_no_others() {
     let refused = recorded(&["-o", there.to_str().unwrap(), "--callers", "no_such_function"], 2);
     assert!(sentence(&refused).contains("no function called no_such_function"));
     assert_eq!(names(folder.path()).iter().filter(|name| name.contains("recording")).count(), 0);
+
+    // Where nothing matched, "0 events, none lost" came first, and read as a success.
+    let none = recorded(&["-o", there.to_str().unwrap(), "--sites", "panic", "--", "true"], 1);
+    let said = String::from_utf8(none.stderr).unwrap();
+    assert!(said.starts_with("[ slablab record: no event came from panic"), "{said}");
 }
 
 /// Starts a recording of a minute and waits until it records; returns it.

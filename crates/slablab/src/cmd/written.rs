@@ -167,6 +167,10 @@ impl Written {
             }
         };
         let mut sentences = vec![format!("{what}; {written}")];
+        if self.events == 0 {
+            // That nothing matched is what matters: without it, "none lost" reads as a success.
+            sentences.splice(..0, self.silences());
+        }
         let early = self.ended_early.iter();
         sentences.extend(early.map(|why| format!("the recording ended early: {}", printable(why))));
         if let Some(slab) = self.ended_at_slab_bytes {
@@ -175,6 +179,18 @@ impl Written {
         if let Some(slab) = self.ended_at_unreclaimable_bytes {
             sentences.push(format!("ended as unreclaimable slabs took {}", bytes(slab)));
         }
+        if self.events > 0 {
+            sentences.extend(self.silences());
+        }
+        if !self.left_running.is_empty() {
+            sentences.push(format!("the command left running: {}", self.left_running.join(", ")));
+        }
+        sentences
+    }
+
+    /// Names what was chosen and had no event.
+    fn silences(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
         let silent = self.silent.iter().chain(&self.silent_callers);
         for (site, parts) in silent {
             let parts = match &parts[..] {
@@ -187,9 +203,6 @@ impl Written {
             sentences.push(format!(
                 "no event names the cache {cache}; those of kmalloc and of kmem_buckets name none"
             ));
-        }
-        if !self.left_running.is_empty() {
-            sentences.push(format!("the command left running: {}", self.left_running.join(", ")));
         }
         sentences
     }
