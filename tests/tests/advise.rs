@@ -86,6 +86,19 @@ fn a_leak_is_named_and_gets_no_cache() {
     assert_eq!(worth(), "leak");
 }
 
+/// What a boot allocates once and keeps is a population, and keeps its advice.
+#[test]
+fn what_a_boot_keeps_is_no_leak() {
+    let text = stdout(&["advise", "traces/boot.parquet", "--format", "json"]);
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    let all = answer["advice"].as_array().unwrap();
+    assert!(all.iter().all(|advice| advice["worth"] != "leak"), "{text}");
+    let kept = all.iter().find(|advice| advice["subject"] == "acpi_add_single_object+0x33");
+    assert_eq!(kept.expect("it is tried")["worth"], "saves");
+    let text = stdout(&["advise", "traces/boot.parquet"]);
+    assert!(text.contains("Most call sites keep what they allocate, as in a boot"), "{text}");
+}
+
 /// Writes a text of tracefs: of 800 objects that a helper allocates half are one caller's, and half the other's; `stack` is
 /// what the text has of call chains.
 fn of_a_helper(path: &Path, stack: impl Fn(&str) -> String) {

@@ -63,7 +63,15 @@ pub(crate) fn unsuited(site: &str, profile: &Profile) -> Option<NotTried> {
 }
 
 /// Returns the facts about the objects of a site, which is at place `index` of the trace's table.
-pub(crate) fn profile(meta: &Meta, survey: &Requests, index: usize, site: &Site) -> Profile {
+///
+/// `most_keep` says whether most call sites keep what they allocate.
+pub(crate) fn profile(
+    meta: &Meta,
+    survey: &Requests,
+    index: usize,
+    site: &Site,
+    most_keep: bool,
+) -> Profile {
     let sizes = &survey.sizes[index];
     let duration_ns = meta.time_last_ns.saturating_sub(meta.time_first_ns);
     let slow = site.under.first().and_then(|under| under.slow_operations).unwrap_or(0);
@@ -78,7 +86,16 @@ pub(crate) fn profile(meta: &Meta, survey: &Requests, index: usize, site: &Site)
         slow_share: slow as f64 / operations.max(1) as f64,
         lifetime: site.lifetime.unwrap_or_default(),
         live_end: site.live_end,
-        may_leak: has_had_time(survey.allocs_in_parts[index]) && site.frees_hardly(),
+        may_leak: site.frees_hardly() && is_suspect(survey.allocs_in_parts[index], most_keep),
+    }
+}
+
+/// Returns whether what a site allocated in the parts of a recording, and hardly freed, may be a leak. Where most call sites
+/// keep their objects, only one that never ceases to allocate is suspect: the others' objects are a population.
+fn is_suspect(allocs_in_parts: [u64; PARTS], most_keep: bool) -> bool {
+    match most_keep {
+        true => allocs_in_parts.iter().all(|allocs| *allocs > 0),
+        false => has_had_time(allocs_in_parts),
     }
 }
 
@@ -171,11 +188,20 @@ mod tests {
     /// What leaked in the first half alone was worth a cache, as it did not allocate in every part.
     #[test]
     fn a_burst_that_is_never_freed_may_leak() {
+        assert!(is_suspect([0, 9, 0, 0, 0, 0, 0, 0], false));
         assert!(has_had_time([0, 9, 0, 0, 0, 0, 0, 0]));
         assert!(has_had_time([0, 0, 0, 0, 0, 5, 5, 5]));
         assert!(has_had_time([1; PARTS]));
         assert!(!has_had_time([0, 0, 0, 0, 0, 0, 1, 9]), "it may yet be freed");
         assert!(!has_had_time([0; PARTS]));
+    }
+
+    /// A boot lost its advice for what it allocates once and keeps.
+    #[test]
+    fn what_a_boot_keeps_is_a_population_unless_it_never_ceases() {
+        assert!(!is_suspect([0, 9, 0, 0, 0, 0, 0, 0], true));
+        assert!(!is_suspect([9, 9, 9, 9, 9, 9, 0, 0], true));
+        assert!(is_suspect([1; PARTS], true));
     }
 
     #[test]

@@ -212,8 +212,10 @@ pub struct AdviceList {
     pub sites_own: u64,
     /// Sites not tried: they allocate the data of network packets
     pub sites_payload: u64,
-    /// Of these, those of helpers, which allocate for whoever calls them
+    /// Sites not tried: they are helpers, which allocate for whoever calls them
     pub sites_helper: u64,
+    /// Whether most call sites keep what they allocate, as in a boot: objects that stay are then taken for a population
+    pub most_keep: bool,
     /// Bytes that have to be saved before a change is advised: more than the share of the trace that
     /// could not be placed
     pub saving_bytes_min: u64,

@@ -75,6 +75,8 @@ pub fn advise(
     let saving_bytes_min =
         saving_bytes_min(held_bytes_peak, page_bytes, whole.trace.unplaced_share);
     let (candidates, left_out) = (Vec::new(), LeftOut::default());
+    let has_frees = whole.sites.iter().any(|site| site.ended() > 0);
+    let most_keep = has_frees && Site::most_keep(&whole.sites);
     let mut search = Search {
         meta,
         plan,
@@ -82,6 +84,8 @@ pub fn advise(
         page_bytes,
         classes,
         survey,
+        has_frees,
+        most_keep,
         candidates,
         left_out,
         untried: 0,
@@ -97,6 +101,7 @@ pub fn advise(
         saving_bytes_min,
         sites: search.survey.classes.iter().filter(|classes| !classes.is_empty()).count() as u64,
         sites_too_small: count(NotTried::TooSmall),
+        most_keep,
         sites_unseen: count(NotTried::FreesUnseen),
         sites_own: count(NotTried::Own),
         sites_payload: count(NotTried::Payload),
@@ -129,6 +134,10 @@ struct Search<'a> {
     whole: &'a Replay,
     classes: Classes,
     survey: Requests,
+    /// A recording without any free tells nothing about leaks
+    has_frees: bool,
+    /// Whether most call sites keep what they allocate
+    most_keep: bool,
     candidates: Vec<Candidate<'a>>,
     left_out: LeftOut,
     /// Candidates that were left out
@@ -160,10 +169,8 @@ impl<'a> Search<'a> {
     }
 
     fn profile(&self, index: usize, site: &Site) -> Profile {
-        let profile = noted::profile(self.meta, &self.survey, index, site);
-        // A recording without any free tells nothing about leaks.
-        let has_frees = self.whole.sites.iter().any(|site| site.ended() > 0);
-        Profile { may_leak: profile.may_leak && has_frees, ..profile }
+        let profile = noted::profile(self.meta, &self.survey, index, site, self.most_keep);
+        Profile { may_leak: profile.may_leak && self.has_frees, ..profile }
     }
 
     /// Adds a cache of its own for every site that holds enough, whose objects are known well enough, and that a

@@ -178,6 +178,16 @@ impl Site {
         self.allocs > 0 && self.ended().saturating_mul(LEAK_FREES) <= self.allocs
     }
 
+    /// Returns whether most of the call sites keep what they allocate, as while a machine boots: what stays is then the
+    /// population that is built up. A few chosen call sites tell nothing of this.
+    #[must_use]
+    pub fn most_keep(sites: &[Site]) -> bool {
+        const SITES_MIN: usize = 32;
+        let allocating = sites.iter().filter(|site| site.allocs > 0).count();
+        let keeping = sites.iter().filter(|site| site.frees_hardly()).count();
+        allocating >= SITES_MIN && keeping * 2 > allocating
+    }
+
     /// Returns the share of its frees that were seen; 1 where there were none.
     #[must_use]
     pub fn frees_seen_share(&self) -> f64 {

@@ -337,6 +337,13 @@ impl AdviseAnswer {
                 left_out.join(", ")
             ));
         }
+        if list.most_keep {
+            notes.push(
+                "Most call sites keep what they allocate, as in a boot: only one that never ceases to allocate is taken for \
+                 a leak."
+                    .to_owned(),
+            );
+        }
         notes.push(match list.slab_bytes_before {
             0 => "The replay begins with an empty machine.".to_owned(),
             before => format!(

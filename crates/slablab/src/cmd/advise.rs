@@ -23,8 +23,8 @@ const EVENTS_DECODED: u64 = 1 << 20;
 #[command(
     after_help = "Each kmalloc call site that holds a page or more, and that a cache suits, is given one of its own, and the\n\
                         part of the trace that this can change is replayed with it. For each kmalloc size class, so is the\n\
-                        one further class that fits its call sites best. Where the trace has stacks, the caller of a helper (kstrdup) is\n\
-                        the call site.\n\n\
+                        one further class that fits its call sites best. Where the trace has stacks, the\n\
+                        caller of a helper (kstrdup) is the call site.\n\n\
                         Examples:\n  \
                         slablab advise t.parquet\n  \
                         slablab advise t.parquet --show reasons\n  \

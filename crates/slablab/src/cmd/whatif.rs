@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use slablab_kmem::BackendKind;
 use slablab_replay::{
-    Changes, Dedicated, Dedication, KernelMerging, ReplayPlan, SelectError, Sharing, TraceWhatIf,
-    WhatIf, WhatIfSum, at_peak, replay, select_sites, what_if,
+    Changes, Dedicated, Dedication, KernelMerging, ReplayPlan, SelectError, Sharing, Site,
+    TraceWhatIf, WhatIf, WhatIfSum, at_peak, replay, select_sites, what_if,
 };
 use slablab_report::counted;
 use slablab_trace::{Meta, TraceReader};
@@ -147,11 +147,11 @@ fn of_one(args: &Args, traces: &Traces<'_>, trace: &TraceReader) -> Result<WhatI
     })
 }
 
-/// Says which call sites that get a cache freed hardly an object: what it saves of a leak is no saving.
+/// Says which call sites that get a cache freed hardly an object: memory that leaks is not saved by it.
 fn suspects(what_if: &WhatIf, dedicated: &[&String]) -> Option<String> {
     let sites = &what_if.before.sites;
-    // A recording without any free tells nothing about leaks.
-    if sites.iter().all(|site| site.ended() == 0) {
+    // A recording without any free tells nothing about leaks, and a boot keeps most of what it allocates.
+    if sites.iter().all(|site| site.ended() == 0) || Site::most_keep(sites) {
         return None;
     }
     let suspect = sites.iter().filter(|site| site.frees_hardly());
