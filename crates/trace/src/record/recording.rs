@@ -285,7 +285,7 @@ impl Recording {
                 instance.write(&format!("events/{event}/enable"), "1")?;
             }
             let running = chosen.as_mut().map(|(tracer, _)| tracer.start());
-            let running = running.transpose().map_err(chosen::cannot)?;
+            let running = running.transpose().map_err(|error| chosen::cannot(&error))?;
             let chosen = chosen.as_mut().map(|(tracer, taking)| (&*tracer, taking));
             let tracer = chosen.as_ref().map(|(tracer, _)| *tracer);
             let taking = chosen.map(|(tracer, taking)| {

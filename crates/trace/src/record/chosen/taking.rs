@@ -91,7 +91,7 @@ impl Taking {
     }
 
     fn take(&mut self, tracer: &Tracer) -> Result<(), Error> {
-        while tracer.queue.pop(&mut self.value).map_err(cannot)? {
+        while tracer.queue.pop(&mut self.value).map_err(|error| cannot(&error))? {
             let mut record = Record::parse(&self.value);
             let is_tracer =
                 |frame: &u64| self.tracers.iter().any(|at| *frame > at.start && *frame <= at.end);
@@ -113,7 +113,7 @@ impl Taking {
     }
 
     fn read_caches(&mut self, tracer: &Tracer) -> Result<(), Error> {
-        for (key, name) in tracer.caches.entries().map_err(cannot)?.iter() {
+        for (key, name) in tracer.caches.entries().map_err(|error| cannot(&error))?.iter() {
             let address = u64::from_ne_bytes(key.try_into().expect("eight bytes"));
             let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
             self.caches.insert(address, name[..end].to_vec());
@@ -143,7 +143,7 @@ impl Cpu {
 }
 
 /// Says that the kernel refused what it allowed before.
-pub(crate) fn cannot(error: slablab_bpf::Error) -> Error {
+pub(crate) fn cannot(error: &slablab_bpf::Error) -> Error {
     Error::CannotRecord {
         what: format!("BPF: {error}"),
         remedy: "record without --sites and --callers, and choose by --site when you ask".into(),

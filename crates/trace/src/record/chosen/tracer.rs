@@ -179,7 +179,7 @@ impl Tracer {
 
     /// Writes what is chosen where the programs read it; returns how many places that are.
     fn choose(&self, wanted: &Wanted<'_>, symbols: &Symbols) -> usize {
-        let all = [0..u64::MAX];
+        let all = [Range { start: 0, end: u64::MAX }];
         let places = if wanted.places.is_empty() { &all[..] } else { wanted.places };
         // The return address of a function's last call may be where the next begins.
         let shift = |place: &Range<u64>| match place.end - place.start {
@@ -277,6 +277,7 @@ impl Tracer {
     pub(crate) fn stop(&self, running: Running) {
         let misses = running.0.iter().map(|program| program.misses().unwrap_or(0)).sum();
         self.misses.store(misses, Ordering::Relaxed);
+        drop(running);
     }
 
     fn word(&self, word: usize) -> u64 {
