@@ -81,9 +81,19 @@ fn a_leak_is_named_and_gets_no_cache() {
     let what_if = stdout(&["whatif", path, "--dedicate", "leak"]);
     let what_if = what_if.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(what_if.contains("Hardly an object of leak+0x10 was freed"), "{what_if}");
-    // What was allocated in the first half and is there at the end is as suspect.
+    // What was allocated in the first half and is there at the end may be a population, which the reason says.
     leaking(Path::new(path), 0.5);
-    assert_eq!(worth(), "leak");
+    assert_eq!(worth(), "saves");
+    let reasons = advice(&["--show", "reasons"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        reasons.contains("may be a population, which a cache helps, or a leak, which it does not"),
+        "{reasons}"
+    );
+    let patch = stdout(&["patch", path, "leak"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        patch.contains("may be a population, which a cache helps, or a leak, which it does not"),
+        "{patch}"
+    );
 }
 
 /// What a boot allocates once and keeps is a population, and keeps its advice.

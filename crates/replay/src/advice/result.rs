@@ -9,7 +9,7 @@ use slablab_trace::Meta;
 use crate::change::changes::Changes;
 use crate::metrics::lifetimes::LifetimeSummary;
 use crate::metrics::requests::SizeCount;
-use crate::metrics::result::{Site, TraceFacts, is_zero};
+use crate::metrics::result::{Site, TraceFacts, hardly_any, is_zero};
 
 /// A change, and what it would do.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -84,6 +84,14 @@ pub struct Profile {
     /// Whether the site may leak: hardly an object was freed over the recording, and most had time for it
     #[serde(skip_serializing_if = "is_false")]
     pub may_leak: bool,
+}
+
+impl Profile {
+    /// Returns whether at most one in fifty of a site's `allocs` objects was freed over the recording.
+    #[must_use]
+    pub fn keeps(&self, allocs: u64) -> bool {
+        hardly_any(self.lifetime.ended, allocs)
+    }
 }
 
 /// Returns whether a field that few call sites have is left out.

@@ -159,6 +159,12 @@ pub(crate) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
+/// Returns whether at most one in fifty of `allocs` objects ended.
+pub(crate) fn hardly_any(ended: u64, allocs: u64) -> bool {
+    const LEAK_FREES: u64 = 50;
+    allocs > 0 && ended.saturating_mul(LEAK_FREES) <= allocs
+}
+
 impl Site {
     /// Returns the most bytes that it wasted at once under any allocator.
     pub(crate) fn waste_bytes_peak(&self) -> u64 {
@@ -174,8 +180,7 @@ impl Site {
     /// Returns whether at most one in fifty of its objects was freed over the recording.
     #[must_use]
     pub fn frees_hardly(&self) -> bool {
-        const LEAK_FREES: u64 = 50;
-        self.allocs > 0 && self.ended().saturating_mul(LEAK_FREES) <= self.allocs
+        hardly_any(self.ended(), self.allocs)
     }
 
     /// Returns whether most of the call sites keep what they allocate, as while a machine boots: what stays is then the

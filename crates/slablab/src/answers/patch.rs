@@ -17,7 +17,7 @@ use slablab_replay::{Advice, Calls, Change, function};
 use slablab_report::{Document, Item, Section, Table, counted, field};
 use slablab_trace::{Candidate, Link, Place};
 
-use super::reason::reason;
+use super::reason::{caveat, reason};
 use crate::output::Answer;
 
 /// What `slablab patch` answers.
@@ -198,9 +198,16 @@ impl Skeleton<'_> {
     /// Returns the reason for the patch, and the facts about the code.
     fn head(&self) -> String {
         let Advice { subject, object_bytes, class_bytes, live_peak, profile, .. } = self.advice;
+        let kept = profile.keeps(self.advice.allocs).then(|| caveat(self.advice)).flatten();
         let mut text = format!(
             "Give the objects that {subject} allocates a cache of their own\n\n{}\n\n",
-            wrapped(&reason(self.advice))
+            wrapped(
+                &[Some(reason(self.advice)), kept]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            )
         );
         let mut line = |name: &str, what: String| _ = writeln!(text, "{name:<10}{what}");
         if let Some(place) = self.facts.place {

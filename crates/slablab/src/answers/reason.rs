@@ -94,6 +94,10 @@ pub(crate) fn caveat(advice: &Advice) -> Option<String> {
         _ if slower > 0.02 => {
             Some(format!("{:.1} % of the class's allocations leave the fast path.", slower * 100.0))
         }
+        _ if advice.is_own_cache() && profile.keeps(advice.allocs) => Some(
+            "What stays may be a population, which a cache helps, or a leak, which it does not."
+                .into(),
+        ),
         _ => None,
     }
 }
