@@ -12,7 +12,7 @@ const LINES_MAX: usize = 40;
 const COLUMNS_MAX: usize = 80;
 
 /// Commands that are asked about each of the sample traces.
-const OF_TRACES: [&str; 9] = [
+const OF_TRACES: [&str; 10] = [
     "replay TRACE",
     "info TRACE",
     "advise TRACE",
@@ -22,6 +22,7 @@ const OF_TRACES: [&str; 9] = [
     "whatif TRACE --page-size 16K",
     "partition TRACE --by random:4",
     "stat TRACE",
+    "stat TRACE --pins",
 ];
 
 /// Other commands; `TMP` has snapshots.

@@ -18,6 +18,7 @@ const COMMANDS: &[&str] = &[
     "stat traces/hackbench.parquet",
     "stat traces/boot.parquet --raw-ip",
     "stat traces/hackbench.parquet --by owner,cache",
+    "stat traces/hackbench.parquet --pins --by stack",
     "stat traces/boot.parquet traces/build.parquet",
     "replay traces/hackbench.parquet -a slub,slab,slob",
     "replay traces/boot.parquet -a slub-sheaves,dense,slmb,slub-tiny",

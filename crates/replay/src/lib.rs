@@ -44,6 +44,7 @@ pub use change::check::ChangeError;
 pub use change::merging::{KernelMerging, merges_with};
 pub use change::partition::Partition;
 pub use change::select::{SelectError, function, nearest_name, select_sites};
+pub use engine::pins::pins;
 pub use engine::replay::{replay, replay_all};
 pub use error::Error;
 pub use exact::compact::{CompactCache, CompactTrace};
@@ -67,6 +68,7 @@ pub use metrics::pages::{PageHolder, PageHolding, PageHoldings, page_holdings};
 pub use metrics::perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals, fragmentation_percent};
 pub use metrics::perf_pages::{PerfPageAlloc, PerfPageRow, PerfPages, PerfPagesTotals};
 pub use metrics::perf_sum::{PerfCounts, PerfSum, SiteStat};
+pub use metrics::pins::{CacheOccupancy, Occupancy, Pin, PinGroup, SparseSlab, pin_groups};
 pub use metrics::requests::SizeCount;
 pub use metrics::result::{
     Allocator, CacheUnder, Fragmentation, Placement, Replay, Site, SiteUnder, TraceFacts,

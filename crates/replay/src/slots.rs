@@ -57,6 +57,12 @@ impl<T: Clone + Default> Slots<T> {
         &mut self.dense[slot]
     }
 
+    /// Returns all entries that there are with their slots, in the order of these.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (usize, &T)> {
+        let sparse = self.sparse.iter().map(|(slot, entry)| (*slot, entry));
+        self.dense.iter().enumerate().chain(sparse)
+    }
+
     /// Returns all entries that there are, in the order of their slots.
     pub(crate) fn values(&self) -> impl Iterator<Item = &T> {
         self.dense.iter().chain(self.sparse.values())

@@ -8,6 +8,7 @@ pub(crate) mod machine;
 pub(crate) mod need;
 pub(crate) mod older_objects;
 pub(crate) mod orders;
+pub(crate) mod pins;
 pub(crate) mod recorded_slabs;
 pub(crate) mod replay;
 pub(crate) mod runner;

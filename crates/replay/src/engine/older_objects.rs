@@ -32,6 +32,9 @@ pub(crate) struct OlderObjects {
     caches: Vec<OlderCache>,
     /// Bytes given to those that are alive, of all caches
     pub(crate) bytes: u64,
+    /// Whether objects that no row frees are kept too
+    pub(crate) keeps_others: bool,
+    others: Vec<ObjPtr>,
     random: u64,
 }
 
@@ -133,6 +136,22 @@ impl OlderObjects {
     pub(crate) fn keep(&mut self, index: usize, cache: OlderCache) {
         self.caches.resize(self.caches.len().max(index + 1), OlderCache::default());
         self.caches[index] = cache;
+    }
+
+    /// Keeps the objects of a cache that no row names, if these are kept.
+    pub(crate) fn keep_others(&mut self, objects: Vec<ObjPtr>) {
+        if self.keeps_others {
+            self.others.extend(objects);
+        }
+    }
+
+    /// Returns those that are alive, as far as they are kept.
+    pub(crate) fn alive(&self) -> impl Iterator<Item = ObjPtr> {
+        let of_rows = self
+            .caches
+            .iter()
+            .flat_map(|cache| cache.objects.iter().filter(|object| !cache.taken.contains(object)));
+        of_rows.chain(&self.others).copied()
     }
 
     /// Returns one of the objects of a cache, which a row frees, unless that row frees an object that came unseen.

@@ -123,7 +123,7 @@ pub fn holdings(
         progress(done);
     }
     left.end(|place, time_ns| count.look(place, time_ns));
-    Ok(count.holdings)
+    Ok(count.finish())
 }
 
 /// Returns how many rows there are up to the peak of what is alive.
@@ -157,7 +157,7 @@ struct Live {
 }
 
 /// Holdings in the making.
-struct Count {
+pub(crate) struct Count {
     holdings: Holdings,
     moments: usize,
     /// What is alive now, by holding
@@ -170,7 +170,8 @@ struct Count {
 }
 
 impl Count {
-    fn new(meta: &Meta, moments: usize) -> Self {
+    /// Begins a count that notes what is alive at `moments` moments.
+    pub(crate) fn new(meta: &Meta, moments: usize) -> Self {
         let programs = Programs::of(meta);
         let (names, times_ns) = (programs.names.clone(), vec![meta.time_last_ns; moments]);
         let holdings = Holdings { programs: names, times_ns, ..Holdings::default() };
@@ -194,7 +195,19 @@ impl Count {
         }
     }
 
-    fn event(&mut self, meta: &Meta, event: &Event) {
+    /// Returns the holding of the object in a slot, and when it was allocated.
+    pub(crate) fn at(&self, slot: usize) -> Option<(u32, u64)> {
+        let live = self.slots.get(slot)?.as_ref()?;
+        Some((live.holding, live.time_ns))
+    }
+
+    /// Ends the count.
+    pub(crate) fn finish(self) -> Holdings {
+        self.holdings
+    }
+
+    /// Counts a row.
+    pub(crate) fn event(&mut self, meta: &Meta, event: &Event) {
         let Some(slot) = self.slots.get_mut(event.object as usize) else { return };
         if let Some(Live { holding, amount, time_ns }) = slot.take() {
             self.live[holding as usize].remove(amount);

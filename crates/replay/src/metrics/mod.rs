@@ -15,6 +15,7 @@ pub(crate) mod pages;
 pub(crate) mod perf_kmem;
 pub(crate) mod perf_pages;
 pub(crate) mod perf_sum;
+pub(crate) mod pins;
 pub(crate) mod requests;
 pub(crate) mod result;
 pub(crate) mod series;

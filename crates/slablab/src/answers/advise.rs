@@ -12,6 +12,7 @@ use slablab_report::{
 };
 
 use super::noted::noted;
+use super::pins::PinsAnswer;
 use super::reason::{caveat, reason};
 use super::sources::Sources;
 use super::trace::{facts, sampled, source};
@@ -38,6 +39,9 @@ pub(crate) struct AdviseAnswer {
     pub(crate) many: Option<FleetAdvice>,
     /// The changes, best first
     advice: Vec<AdviceRow>,
+    /// Whose objects keep sparse slabs, where the trace has all objects of its slabs
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pins: Option<PinsAnswer>,
     /// Remarks about the traces
     #[serde(skip_serializing_if = "Vec::is_empty")]
     remarks: Vec<String>,
@@ -101,6 +105,7 @@ impl AdviseAnswer {
             remarks,
             sources: None,
             together: None,
+            pins: None,
         }
     }
 
@@ -113,7 +118,17 @@ impl AdviseAnswer {
     ) -> Self {
         let advice = std::mem::take(&mut fleet.advice).into_iter().map(AdviceRow::Many).collect();
         let many = Some(fleet);
-        Self { file, allocator, one: None, many, advice, remarks, sources: None, together: None }
+        Self {
+            file,
+            allocator,
+            one: None,
+            many,
+            advice,
+            remarks,
+            sources: None,
+            together: None,
+            pins: None,
+        }
     }
 }
 
@@ -143,6 +158,7 @@ impl Answer for AdviseAnswer {
             ),
         ];
         sections.extend(one.iter().flat_map(noted));
+        sections.extend(self.pins.iter().map(PinsAnswer::section));
         sections.extend(self.together.iter().map(|together| {
             let how = format!(
                 "Those of {}, the best of the call sites, in the one of eight snapshots that has most of them.",
@@ -344,6 +360,7 @@ impl AdviseAnswer {
                     .to_owned(),
             );
         }
+        notes.extend(self.pins.as_ref().and_then(|pins| pins.note(list.saving_bytes_min)));
         notes.push(match list.slab_bytes_before {
             0 => "The replay begins with an empty machine.".to_owned(),
             before => format!(

@@ -34,6 +34,7 @@ pub(crate) mod partition;
 pub(crate) mod patch;
 pub(crate) mod patched;
 pub(crate) mod perf_pages;
+pub(crate) mod pins;
 mod plots;
 pub(crate) mod reason;
 mod repeat;

@@ -1,5 +1,6 @@
 //! `slablab advise`: which call sites should have a cache of their own, best first.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -8,7 +9,9 @@ use slablab_replay::{AdviceList, ReplayPlan, Start, TraceAdvice, advise, fleet_a
 use slablab_trace::{TraceReader, by_owner};
 
 use super::allocators::AllocatorArgs;
+use super::groups::GroupArgs;
 use super::question::QuestionArgs;
+use super::stat_pins;
 use super::traces::args::ManyArgs;
 use super::traces::{Question, Traces};
 use crate::answers::advise::{AdviseAnswer, Together};
@@ -64,6 +67,10 @@ fn of_one(args: &Args, trace: &TraceReader, remarks: Vec<String>) -> Result<Advi
     };
     let mut answer = AdviseAnswer::of_one(question.file(), kind.name(), list, remarks);
     (answer.sources, answer.together) = (sources, together);
+    if stat_pins::lacks(trace.meta()).is_none() {
+        let path = Path::new(&answer.file);
+        answer.pins = Some(stat_pins::of(path, &GroupArgs::default(), trace)?);
+    }
     Ok(answer)
 }
 

@@ -71,6 +71,13 @@ impl FilterArgs {
             && [&self.comm, &self.cache, &self.site, &self.callers].into_iter().all(Vec::is_empty)
     }
 
+    /// Returns whether objects of a slab are left out while others of it are kept.
+    pub(crate) fn divides_slabs(&self) -> bool {
+        self.cpu.is_some()
+            || self.pid.is_some()
+            || [&self.comm, &self.site, &self.callers].into_iter().any(|names| !names.is_empty())
+    }
+
     /// Returns the part of `trace`, which was read from `path`.
     pub(crate) fn apply(&self, trace: TraceReader, path: &Path) -> Result<TraceReader> {
         if self.is_empty() {

@@ -190,6 +190,14 @@ impl GroupArgs {
         Ok(())
     }
 
+    /// Refuses what pages alone have.
+    pub(crate) fn check_of_pins(&self) -> Result<()> {
+        match self.by.iter().find(|by| by.by().is_none()) {
+            Some(by) => bail!("--by {} is about pages: name another group", by.name()),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses what slab events alone have.
     pub(crate) fn check_of_pages(&self) -> Result<()> {
         if let Some(by) = self.by.iter().find(|by| by.by_of_pages().is_none()) {

@@ -30,6 +30,7 @@ pub(crate) mod report;
 mod size;
 pub(crate) mod stat;
 mod stat_pages;
+mod stat_pins;
 mod tables;
 pub(crate) mod top;
 pub(crate) mod traces;

@@ -20,9 +20,9 @@ use super::groups::GroupArgs;
 use super::import;
 use super::memory::MemoryArgs;
 use super::question::check_outputs;
-use super::stat_pages;
 use super::traces::args::{ManyArgs, refuse};
 use super::traces::{Question, Traces};
+use super::{stat_pages, stat_pins};
 use crate::answers::groups::{GroupsAnswer, GroupsView, MomentLine, flames};
 use crate::answers::stat::{SiteOrder, StatAnswer, StatLine, StatView};
 use crate::cli::{AnswerArgs, OutputArgs};
@@ -54,6 +54,9 @@ pub(crate) struct Args {
     /// Count pages instead: who took them, which were not freed (record --pages, perf kmem --page record)
     #[arg(long, conflicts_with_all = ["sort", "raw_ip"])]
     pages: bool,
+    /// Say how full slabs are at the end, and whose objects keep the sparse ones
+    #[arg(long, conflicts_with_all = ["sort", "raw_ip", "pages", "compat", "at", "growth"])]
+    pins: bool,
     /// Show addresses instead of symbols
     #[arg(long)]
     raw_ip: bool,
@@ -120,6 +123,14 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     }
     if args.pages {
         return of_pages(args, output);
+    }
+    if args.pins {
+        refuse(&[("--pins", args.many.with(&args.trace)?.is_some())])?;
+        args.groups.check_of_pins()?;
+        check_outputs(&args.many.all(&args.trace), args.answer.outputs())?;
+        let answer = stat_pins::of_trace(&args.trace, &args.groups, &args.filter)?;
+        give(&answer, output, &args.answer)?;
+        return Ok(ExitCode::SUCCESS);
     }
     args.groups.check()?;
     check_outputs(&args.many.all(&args.trace), args.answer.outputs())?;

@@ -9,6 +9,7 @@
 //! * An entry of `objects` is live exactly between its allocation and its free: `address` is `None` outside.
 //! * `requested` is the sum of the live entries' `bytes_req`; the sum of `bytes_alloc` is the engine's gauge.
 
+mod occupied;
 mod older;
 
 use std::collections::BTreeMap;
@@ -37,6 +38,8 @@ use crate::metrics::timeline::MemoryTimeline;
 use crate::metrics::watched_objects::WatchedObjects;
 use crate::plan::ReplayPlan;
 use crate::slots::Slots;
+
+pub(crate) use self::occupied::Occupied;
 
 /// Snapshots of where objects lie: enough for a mean, few enough not to be noticed.
 const SNAPSHOTS: u64 = 8;

@@ -59,10 +59,13 @@ impl<B: Backend> Runner<'_, B> {
             if let Some(id) = id.filter(|_| possible) {
                 bytes_left -= bytes;
                 let objects = self.fill(sampled, id);
-                if let Some(index) = index {
-                    let frees = meta.caches[index].older_frees;
-                    let cache = OlderCache::new(objects, sampled, &meta.samples.times_ns, frees);
-                    self.warm.keep(index, cache);
+                match index {
+                    Some(index) => {
+                        let (frees, times_ns) =
+                            (meta.caches[index].older_frees, &meta.samples.times_ns);
+                        self.warm.keep(index, OlderCache::new(objects, sampled, times_ns, frees));
+                    }
+                    None => self.warm.keep_others(objects),
                 }
             }
             let of_rows = index.and_then(|index| meta.caches[index].frees_seen_share());

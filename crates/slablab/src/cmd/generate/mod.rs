@@ -24,6 +24,7 @@ use crate::answers::pages::PagesAnswer;
 use crate::answers::partition::PartitionAnswer;
 use crate::answers::patch::PatchAnswer;
 use crate::answers::perf_pages::PerfPagesAnswer;
+use crate::answers::pins::PinsAnswer;
 use crate::answers::stat::StatAnswer;
 use crate::answers::top::TopAnswer;
 use crate::answers::tune::TuneAnswer;
@@ -76,6 +77,7 @@ fn schemas() -> Vec<Published> {
         Published::answer::<CensusAnswer>(),
         Published::answer::<StatAnswer>(),
         Published::answer::<GroupsAnswer>(),
+        Published::answer::<PinsAnswer>(),
         Published::answer::<PagesAnswer>(),
         Published::answer::<PerfPagesAnswer>(),
         Published::answer::<AdviseAnswer>(),
