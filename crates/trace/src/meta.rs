@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_linux::CPUS_MAX;
 
+use crate::cgroups::Cgroups;
 use crate::page_meta::PageMeta;
 use crate::portion::Recorded;
 use crate::samples::{Samples, is_zero};
@@ -94,6 +95,9 @@ pub struct Meta {
     /// What threads were called, last, by their ids; empty where the source did not say.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub comms: BTreeMap<u32, String>,
+    /// In which memory cgroups threads were; empty where the source did not say.
+    #[serde(skip_serializing_if = "Cgroups::is_empty")]
+    pub cgroups: Cgroups,
     /// The call sites.
     pub sites: Vec<Site>,
     /// The caches.

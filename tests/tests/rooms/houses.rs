@@ -162,6 +162,7 @@ const TRACE: House = House {
             "symbols",
             "samples",
             "portion",
+            "cgroups",
             "assigned",
             "canonical",
             "stacks",

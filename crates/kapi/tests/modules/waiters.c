@@ -7,6 +7,8 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
 #include <linux/timer.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -205,17 +207,29 @@ static int leave(void *data)
 	return 0;
 }
 
-/* A walk through the tasks ends, although tasks end meanwhile. */
+/* A walk through the tasks ends, although tasks end meanwhile. All have ended before the module goes. */
 static void walk_ending_tasks(void)
 {
-	struct task_struct *task;
-	int i, seen = 0;
+	struct task_struct *task, **ending;
+	int i, seen = 0, n = rounds / 10;
 
-	for (i = 0; i < rounds / 10; i++) {
-		kthread_run(leave, NULL, "leave/%d", i);
+	ending = kcalloc(n, sizeof(*ending), GFP_KERNEL);
+	if (!ending)
+		return;
+	for (i = 0; i < n; i++) {
+		ending[i] = kthread_create(leave, NULL, "leave/%d", i);
+		if (IS_ERR(ending[i]))
+			break;
+		get_task_struct(ending[i]);
+		wake_up_process(ending[i]);
 		for_each_process(task)
 			seen++;
 	}
+	while (i--) {
+		kthread_stop(ending[i]);
+		put_task_struct(ending[i]);
+	}
+	kfree(ending);
 	printk(KERN_INFO "waiters: tasks %s\n", seen > 0 ? "were seen" : "were not seen");
 }
 

@@ -91,6 +91,12 @@ fn in_range(
     let (low, high) = (first.min(last), first.max(last));
     let mut found: Vec<Release> = releases(arch)?;
     let all: Vec<String> = found.iter().map(Release::to_string).collect();
+    if let Some(missing) = [first, last].into_iter().find(|end| !found.contains(end)) {
+        return Err(wrong(&format!(
+            "there is no stock kernel of {missing}; there are {}",
+            all.join(", ")
+        )));
+    }
     found.retain(|release| (low..=high).contains(release));
     if found.len() < 2 {
         return Err(wrong(&format!(
@@ -322,6 +328,9 @@ mod tests {
         for wrong in ["debian:6.12..", "debian:a..b", "debian:6.13..6.17", "debian:6.1..7.3/vax"] {
             assert!(versions(wrong).is_err(), "{wrong}");
         }
+        // A range from a release that is not there began with another.
+        let said = versions("debian:9.9..1.1").unwrap_err().to_string();
+        assert!(said.contains("no stock kernel of 9.9; there are 6.1, 6.12"), "{said}");
         let said = versions("debian:6.13..6.17").unwrap_err().to_string();
         assert!(said.contains("there are 6.1, 6.12, 6.18, 7.0, 7.3"), "{said}");
     }

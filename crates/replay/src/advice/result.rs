@@ -81,7 +81,7 @@ pub struct Profile {
     pub lifetime: LifetimeSummary,
     /// Objects alive at the end
     pub live_end: u64,
-    /// Whether the site may leak: hardly an object was freed over the recording, and most had time for it
+    /// Whether the site may leak: hardly an object was freed, though most had time for it, or their number grew to the end
     #[serde(skip_serializing_if = "is_false")]
     pub may_leak: bool,
 }

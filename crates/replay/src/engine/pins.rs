@@ -18,23 +18,25 @@ use crate::metrics::held::{Count, Holdings};
 use crate::metrics::pins::{CacheOccupancy, Occupancy, Pin, SparseSlab};
 use crate::plan::ReplayPlan;
 
-/// Replays a trace under one allocator of `kind`, and returns its slabs at the end with the holders of their objects;
-/// `progress` is told the events done so far.
+/// Replays a trace under one allocator of `kind` up to `until_ns` of its clock, and returns the slabs then with the holders of
+/// their objects; `progress` is told the events done so far.
 ///
 /// # Errors
 /// Fails as [`replay()`](crate::replay()) does.
 pub fn pins(
     trace: &TraceReader,
     kind: BackendKind,
+    until_ns: u64,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(Occupancy, Holdings), Error> {
     let plan = ReplayPlan { allocators: vec![kind], locality: false, ..ReplayPlan::default() };
-    kind.dispatch(Work { trace, plan: &plan, progress })
+    kind.dispatch(Work { trace, plan: &plan, until_ns, progress })
 }
 
 struct Work<'a> {
     trace: &'a TraceReader,
     plan: &'a ReplayPlan,
+    until_ns: u64,
     progress: &'a mut dyn FnMut(u64),
 }
 
@@ -50,10 +52,14 @@ impl WithBackend for Work<'_> {
         let (mut count, mut done) = (Count::new(meta, 0), 0);
         for batch in self.trace.batches() {
             let batch = batch?;
-            runner.batch(&batch)?;
-            batch.events().for_each(|event| count.event(meta, &event));
-            done += batch.len() as u64;
+            let rows = batch.time_ns.partition_point(|time_ns| *time_ns <= self.until_ns);
+            runner.first_rows(&batch, rows)?;
+            batch.events().take(rows).for_each(|event| count.event(meta, &event));
+            done += rows as u64;
             (self.progress)(done);
+            if rows < batch.len() {
+                break;
+            }
         }
         let occupancy = occupancy(&machine, &runner.occupied(), &count);
         Ok((occupancy, count.finish()))

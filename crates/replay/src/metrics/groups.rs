@@ -1,4 +1,4 @@
-//! Holders by what people ask for: call site, cache, stack, owner, module, type, directory, program.
+//! Holders by what people ask for: call site, cache, stack, owner, module, type, directory, program, cgroup.
 //!
 //! How it works: every group is a sum of the same holders ([`crate::metrics::held`]), so that all groupings have one total.
 //! The stack of an allocation without one is its call site alone. Frames below the call site, which are those of the
@@ -31,6 +31,8 @@ pub enum By {
     Directory,
     /// What the thread that allocated is called
     Program,
+    /// The memory cgroup that the thread was in
+    Cgroup,
 }
 
 /// What stands for a name that nothing tells.
@@ -159,6 +161,7 @@ impl<'a> Labels<'a> {
                 .map_or(UNKNOWN, |site| &site.name)
                 .to_owned(),
             By::Cache => known(self.holdings.caches.get(holder.cache as usize)),
+            By::Cgroup => known(self.holdings.cgroups.get(holder.cgroup as usize)),
             By::Program => known(self.holdings.programs.get(holder.program as usize)),
             // One owner is one function, wherever in it the call stands.
             By::Owner => function(self.owner(holder)),

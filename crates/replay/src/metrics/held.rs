@@ -1,7 +1,7 @@
 //! What was alive, and who had allocated it: at the peak, at the end, at any moment.
 //!
-//! How it works: allocations are counted by their [`Holder`], which is all that groups are made of: call site, cache, stack
-//! and program. A group's numbers are sums over its holders, so that sums by stack, by call site and by cache are equal to
+//! How it works: allocations are counted by their [`Holder`], which is all that groups are made of: call site, cache, stack,
+//! program and memory cgroup. A group's numbers are sums over its holders, so that sums by stack, by call site and by cache are equal to
 //! the byte. The trace is read twice where the peak is asked for: the first time to find it.
 //!
 //! Invariants: an object counts as in `slablab stat`: from its allocation to its free, seen, implicit or estimated.
@@ -9,10 +9,14 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
+use slablab_linux::Gfp;
 use slablab_trace::{Event, Meta, NONE, TraceReader, kmalloc_cache};
 
-use super::moments::{Moments, Programs, When};
+use super::moments::{CgroupsNow, Moments, Programs, When};
 use crate::error::Error;
+
+/// What is charged for an accounted object beside its bytes (`obj_full_size` of `mm/slub.c` @ 6.12).
+const WORD_BYTES: u64 = 8;
 
 /// Objects, and their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,11 +27,23 @@ pub struct Amount {
     pub bytes: u64,
     /// Bytes that were asked for
     pub bytes_req: u64,
+    /// Bytes that are charged to a memory cgroup, as far as events tell: those of accounted objects, and a word for each
+    pub bytes_charged: u64,
 }
 
 impl Amount {
     fn of(event: &Event) -> Self {
-        Self { objects: 1, bytes: event.bytes_alloc, bytes_req: event.bytes_req }
+        let is_charged = event.gfp & Gfp::ACCOUNT.0 != 0;
+        Self {
+            objects: 1,
+            bytes: event.bytes_alloc,
+            bytes_req: event.bytes_req,
+            bytes_charged: if is_charged {
+                event.bytes_alloc.saturating_add(WORD_BYTES)
+            } else {
+                0
+            },
+        }
     }
 
     /// Adds another.
@@ -35,12 +51,14 @@ impl Amount {
         self.objects = self.objects.saturating_add(other.objects);
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.bytes_req = self.bytes_req.saturating_add(other.bytes_req);
+        self.bytes_charged = self.bytes_charged.saturating_add(other.bytes_charged);
     }
 
     fn remove(&mut self, other: Self) {
         self.objects = self.objects.saturating_sub(other.objects);
         self.bytes = self.bytes.saturating_sub(other.bytes);
         self.bytes_req = self.bytes_req.saturating_sub(other.bytes_req);
+        self.bytes_charged = self.bytes_charged.saturating_sub(other.bytes_charged);
     }
 
     /// Returns the bytes that were given and not asked for.
@@ -61,6 +79,8 @@ pub struct Holder {
     pub stack: u32,
     /// Index into [`Holdings::programs`]
     pub program: u32,
+    /// Index into [`Holdings::cgroups`]
+    pub cgroup: u32,
 }
 
 /// What a holder allocated.
@@ -87,6 +107,8 @@ pub struct Holdings {
     pub caches: Vec<String>,
     /// Names of programs; the first is "", for threads whose name is not in the trace
     pub programs: Vec<String>,
+    /// Paths of memory cgroups; the first is "", for threads of which the trace does not say it
+    pub cgroups: Vec<String>,
     /// The moments that were asked for, as times of the trace's clock
     pub times_ns: Vec<u64>,
     /// Allocations whose event has no stack
@@ -165,6 +187,7 @@ pub(crate) struct Count {
     known: FxHashMap<Holder, u32>,
     slots: Vec<Option<Live>>,
     programs: Programs,
+    cgroups: CgroupsNow,
     caches: FxHashMap<(u32, u32, u64), u32>,
     cache_names: BTreeMap<String, u32>,
 }
@@ -173,8 +196,13 @@ impl Count {
     /// Begins a count that notes what is alive at `moments` moments.
     pub(crate) fn new(meta: &Meta, moments: usize) -> Self {
         let programs = Programs::of(meta);
-        let (names, times_ns) = (programs.names.clone(), vec![meta.time_last_ns; moments]);
-        let holdings = Holdings { programs: names, times_ns, ..Holdings::default() };
+        let cgroups = CgroupsNow::of(meta);
+        let holdings = Holdings {
+            programs: programs.names.clone(),
+            cgroups: cgroups.names.clone(),
+            times_ns: vec![meta.time_last_ns; moments],
+            ..Holdings::default()
+        };
         Self {
             holdings,
             moments,
@@ -182,6 +210,7 @@ impl Count {
             known: FxHashMap::default(),
             slots: vec![None; meta.object_slots as usize],
             programs,
+            cgroups,
             caches: FxHashMap::default(),
             cache_names: BTreeMap::new(),
         }
@@ -231,7 +260,8 @@ impl Count {
     fn holding(&mut self, meta: &Meta, event: &Event) -> u32 {
         let cache = self.cache(meta, event);
         let program = self.programs.number(event.pid);
-        let holder = Holder { site: event.site, cache, stack: event.stack, program };
+        let cgroup = self.cgroups.number(event.time_ns, event.pid);
+        let holder = Holder { site: event.site, cache, stack: event.stack, program, cgroup };
         *self.known.entry(holder).or_insert_with(|| {
             let (allocated, live) = (Amount::default(), vec![Amount::default(); self.moments]);
             let holding = Holding { holder, allocated, live, ended: 0, lived_ns: 0 };

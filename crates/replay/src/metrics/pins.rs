@@ -227,7 +227,7 @@ mod tests {
         let site = |name: &str| Site { name: name.to_owned(), ..Site::default() };
         let meta = Meta { sites: vec![site("open+0x1"), site("dup+0x2")], ..Meta::default() };
         let holding = |site| Holding {
-            holder: Holder { site, cache: 0, stack: NONE, program: 0 },
+            holder: Holder { site, cache: 0, stack: NONE, program: 0, cgroup: 0 },
             allocated: Amount::default(),
             live: Vec::new(),
             ended: 0,

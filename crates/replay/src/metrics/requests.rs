@@ -3,10 +3,11 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use slablab_trace::{Kind, Meta, TraceReader};
+use slablab_trace::{Kind, Meta, NONE, TraceReader};
 
 use crate::error::Error;
 use crate::metrics::tally::Tally;
+use crate::slots::Slots;
 
 /// How often a size was requested.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -139,6 +140,8 @@ pub(crate) struct Requests {
     pub(crate) sizes: Vec<Sizes>,
     /// By place in [`Meta::sites`]: allocations in each part of the time of the recording
     pub(crate) allocs_in_parts: Vec<[u64; PARTS]>,
+    /// By place in [`Meta::sites`]: by how many its objects grew in each of these
+    pub(crate) growth_in_parts: Vec<[i64; PARTS]>,
 }
 
 /// Parts of a recording: what was allocated before the last had time to be freed.
@@ -154,18 +157,31 @@ pub(crate) fn survey(
     let mut sets = vec![ClassSet::default(); sites];
     let mut sizes = vec![Sizes::default(); sites];
     let mut allocs_in_parts = vec![[0; PARTS]; sites];
+    let mut growth_in_parts = vec![[0i64; PARTS]; sites];
+    let mut site_of: Slots<Option<usize>> = Slots::new(meta.events);
     let part_ns = meta.time_last_ns.saturating_sub(meta.time_first_ns) / PARTS as u64 + 1;
     for batch in reader.batches_without_pid() {
         let batch = batch?;
         for row in 0..batch.len() {
+            let part = batch.time_ns[row].saturating_sub(meta.time_first_ns) / part_ns;
+            let part = (part as usize).min(PARTS - 1);
+            if batch.kind[row].is_free() && batch.object[row] != NONE {
+                let of = site_of.get_mut(batch.object[row] as usize).and_then(Option::take);
+                if let Some(site) = of {
+                    growth_in_parts[site][part] -= 1;
+                }
+            }
             if batch.kind[row] == Kind::Kmalloc
                 && let Some(class) = classes.of(batch.bytes_req[row])
             {
                 let site = Tally::index(batch.site[row], sites);
                 sets[site].add(class);
                 sizes[site].add(batch.bytes_req[row]);
-                let part = batch.time_ns[row].saturating_sub(meta.time_first_ns) / part_ns;
-                allocs_in_parts[site][(part as usize).min(PARTS - 1)] += 1;
+                allocs_in_parts[site][part] += 1;
+                if batch.object[row] != NONE {
+                    growth_in_parts[site][part] += 1;
+                    *site_of.entry(batch.object[row] as usize) = Some(site);
+                }
             }
         }
     }
@@ -173,7 +189,8 @@ pub(crate) fn survey(
     sets.truncate(meta.sites.len());
     sizes.truncate(meta.sites.len());
     allocs_in_parts.truncate(meta.sites.len());
-    Ok(Requests { classes: sets, sizes, allocs_in_parts })
+    growth_in_parts.truncate(meta.sites.len());
+    Ok(Requests { classes: sets, sizes, allocs_in_parts, growth_in_parts })
 }
 
 #[cfg(test)]

@@ -318,7 +318,7 @@ impl AdviseAnswer {
         let leaks = self.of(Worth::MayLeak);
         if !leaks.is_empty() {
             sentences.push(format!(
-                "Hardly an object of {} was freed over the recording: whether that is a leak, which a cache does not help, \
+                "The objects of {} grew in number to the end of the recording: whether they leak, which a cache does not help, \
                  slablab leaks tells.",
                 named(&leaks)
             ));

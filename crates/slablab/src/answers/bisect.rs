@@ -12,7 +12,7 @@ use slablab_stats::{Estimate, excess, median};
 use super::comparison::{accelerator, kernel};
 use super::kept::{Obtained, given};
 use super::plots;
-use crate::output::Answer;
+use crate::output::{Answer, upper_first};
 
 /// Steps that have a sentence of their own.
 const STEPS_MAX: usize = 3;
@@ -114,7 +114,7 @@ impl BisectAnswer {
         let steps = counted(self.found.steps.len() as u64, "version");
         format!(
             "{} is {} with {} than with {}, and {steps} moved it.",
-            capital(&self.found.metric),
+            upper_first(&self.found.metric),
             change(whole.ratio),
             self.name(whole.to),
             self.name(whole.from)
@@ -150,7 +150,7 @@ impl BisectAnswer {
         if is_spread {
             return format!(
                 "{} is {change} from {} to {} ({interval}), in parts that are too small to be told apart.",
-                capital(metric),
+                upper_first(metric),
                 self.name(from),
                 self.name(to)
             );
@@ -249,12 +249,6 @@ impl BisectAnswer {
         let reason = |version: &VersionRuns| Some(Item::Text(version.unusable.clone()?));
         self.found.versions.iter().filter_map(reason).collect()
     }
-}
-
-/// Returns the name of a metric as a sentence begins with it.
-fn capital(name: &str) -> String {
-    let mut chars = name.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// Says a change in words.

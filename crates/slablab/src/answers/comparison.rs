@@ -19,7 +19,7 @@ use slablab_report::{
 use slablab_stats::{Comparison, Pairing, Question, Verdict, compare, median};
 
 use super::{plots, repeat};
-use crate::output::Answer;
+use crate::output::{Answer, upper_first};
 
 /// Sentences about comparisons: more are summed up.
 const SENTENCES_MAX: usize = 4;
@@ -111,7 +111,7 @@ impl CompareAnswer {
         let subject = format!("{} against {}", pair.candidate.name, pair.baseline.name);
         let page = Section::page(
             "plots",
-            plots::upper_first(&comparisons.metric),
+            upper_first(&comparisons.metric),
             plots::of_pair(pair, &comparisons),
         );
         let document = Document {
@@ -143,7 +143,7 @@ impl CompareAnswer {
                 is_counted: sides.is_paired,
             });
             pairs.map(|pair| {
-                let title = plots::upper_first(&comparisons.metric);
+                let title = upper_first(&comparisons.metric);
                 Section::page("plots", title, plots::of_pair(&pair, comparisons))
                     .with_method(VERDICTS)
             })
@@ -185,7 +185,7 @@ impl CompareAnswer {
         let page = |metric: &Metric| {
             let side = sides.iter().find(|side| side.metric == *metric);
             let items = plots::of_metric(outcome, metric, side);
-            Section::page("plots", plots::upper_first(&metric.name), items).with_method(VERDICTS)
+            Section::page("plots", upper_first(&metric.name), items).with_method(VERDICTS)
         };
         let mut sections = value_sections(outcome, sides);
         // A result of an experiment that this version no longer has still shows its numbers.
@@ -228,7 +228,7 @@ impl CompareAnswer {
     fn of_several(subject: String, outcomes: &[&Outcome], across: ComparedResults) -> Self {
         let page = |side: &MetricComparisons| {
             let items = plots::of_hosts(side, &across);
-            let title = plots::upper_first(&side.metric.name);
+            let title = upper_first(&side.metric.name);
             Section::page("plots", title, items).with_method(VERDICTS)
         };
         let document = Document {
@@ -337,7 +337,7 @@ fn untested(side: &Side<(String, f64, f64)>) -> Vec<String> {
         };
         format!(
             "{} of {name}: {} ± {}, of {baseline}: {} ± {}{change}.",
-            plots::upper_first(&side.metric),
+            upper_first(&side.metric),
             number(*mean),
             number(*spread),
             number(*of),
@@ -391,7 +391,7 @@ fn counted(outcome: &Outcome, answer: &CompareAnswer) -> Vec<String> {
         true => String::new(),
         false => format!(" at {} {point}", outcome.plan.design.point_name),
     };
-    vec![format!("{}{at}: {}.", plots::upper_first(&metric.name), values.join(", "))]
+    vec![format!("{}{at}: {}.", upper_first(&metric.name), values.join(", "))]
 }
 
 fn counts(outcome: &Outcome) -> Vec<Count> {

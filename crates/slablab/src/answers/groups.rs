@@ -6,7 +6,7 @@ use slablab_replay::{Amount, Group, Holdings, Labels, TraceFacts};
 use slablab_report::{Cell, Document, Flame, Item, Section, Table, counted, field, human};
 
 use super::trace::{facts, source};
-use crate::output::{Answer, duration};
+use crate::output::{Answer, duration, upper_first};
 
 /// What `slablab stat --by` answers.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -74,6 +74,8 @@ pub(crate) struct LiveLine {
     pub(crate) objects: u64,
     pub(crate) bytes: u64,
     pub(crate) bytes_req: u64,
+    /// Bytes that are charged to a memory cgroup, as far as the recording tells
+    pub(crate) bytes_charged: u64,
 }
 
 impl GroupLine {
@@ -82,6 +84,7 @@ impl GroupLine {
             objects: amount.objects.saturating_mul(times),
             bytes: amount.bytes.saturating_mul(times),
             bytes_req: amount.bytes_req.saturating_mul(times),
+            bytes_charged: amount.bytes_charged.saturating_mul(times),
         };
         let allocated = live(&group.allocated);
         Self {
@@ -151,7 +154,11 @@ impl GroupsAnswer {
         }));
         let (when, last) = (self.moments.last(), self.total.last());
         let when = when.map_or_else(String::new, |moment| {
-            format!("{}, {} after the first event,", upper(&moment.name), duration(moment.time_ns))
+            format!(
+                "{}, {} after the first event,",
+                upper_first(&moment.name),
+                duration(moment.time_ns)
+            )
         });
         sentences.push(format!(
             "{when} {} of what the trace saw allocated were alive, in {}.",
@@ -181,6 +188,10 @@ impl GroupsAnswer {
         sentences
     }
 
+    fn by_cgroup(&self) -> bool {
+        self.by.iter().any(|by| by == "cgroup")
+    }
+
     fn table(&self) -> Table {
         let mut fields = Vec::new();
         for (place, by) in self.by.iter().enumerate() {
@@ -196,6 +207,11 @@ impl GroupsAnswer {
         if self.view.is_growth {
             fields.push(field::cell("growth", "growth_bytes", |line: &GroupLine| {
                 Cell::SignedBytes(line.growth())
+            }));
+        }
+        if self.by_cgroup() {
+            fields.push(field::bytes("charged", "live_bytes_charged", |line: &GroupLine| {
+                line.last().bytes_charged
             }));
         }
         fields.extend([
@@ -220,12 +236,19 @@ impl GroupsAnswer {
 const HOW: &str = "Objects and waste: of the first of these moments. Waste: bytes given and not asked for. Only what the trace \
                    saw allocated counts.";
 
+/// What one of the columns is that groups by cgroup have.
+const CHARGED: &str = "Charged: what the kernel charges to the cgroup (slab in memory.stat), of objects that are accounted.";
+
 impl Answer for GroupsAnswer {
     const SCHEMA: &'static str = "slablab.groups/1";
 
     fn document(&self) -> Document {
         let GroupsView { file, trace, flames, has_stacks, .. } = &self.view;
-        let table = Item::table("", HOW, self.table());
+        let how = match self.by_cgroup() {
+            true => format!("{HOW} {CHARGED}"),
+            false => HOW.to_owned(),
+        };
+        let table = Item::table("", how, self.table());
         let flames = flames.iter().cloned().map(Item::Flame).collect();
         let mut notes = Vec::new();
         if !has_stacks {
@@ -284,9 +307,4 @@ pub(crate) fn flames(
     }
     let all = [live, waste, growth];
     all.into_iter().filter(|flame| flame.weight() > 0).collect()
-}
-
-fn upper(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

@@ -8,7 +8,7 @@ use slablab_report::{
 };
 
 use super::trace::{facts, source};
-use crate::output::{Answer, duration};
+use crate::output::{Answer, duration, upper_first};
 
 /// The picture has as many caches as this.
 const CACHES_DRAWN: usize = 12;
@@ -37,8 +37,9 @@ pub(crate) struct PinsAnswer {
 pub(crate) struct PinsView {
     pub(crate) file: String,
     pub(crate) trace: Box<TraceFacts>,
-    /// The last event, by the trace's clock
+    /// The moment, by the trace's clock, and in words
     pub(crate) end_ns: u64,
+    pub(crate) when: String,
     pub(crate) has_stacks: bool,
     pub(crate) remarks: Vec<String>,
 }
@@ -175,7 +176,8 @@ impl PinsAnswer {
         let sparse = sum(|cache| cache.slabs_sparse);
         let sparse_bytes = sum(|cache| cache.slabs_sparse * cache.slab_bytes);
         let mut sentences = vec![format!(
-            "At the end {} of {} hold {}; {} would do for the objects in use.",
+            "{} {} of {} hold {}; {} would do for the objects in use.",
+            upper_first(&self.view.when),
             counted(sum(|cache| cache.slabs), "slab"),
             counted(self.caches.len() as u64, "cache"),
             bytes(held),
@@ -240,8 +242,10 @@ impl PinsAnswer {
         for (place, by) in self.by.iter().enumerate() {
             fields.push(field::text_by(by, by, move |line: &PinLine| line.names[place].clone()));
         }
+        if !self.by.iter().any(|by| by == "cache") {
+            fields.push(field::name("cache", "cache", |line: &PinLine| &line.cache));
+        }
         fields.extend([
-            field::name("cache", "cache", |line: &PinLine| &line.cache),
             field::bytes("free if gone", "bytes_free_if_gone", |line: &PinLine| {
                 line.bytes_free_if_gone
             }),

@@ -6,6 +6,8 @@ use slablab_report::{
 };
 use slablab_stats::{Bootstrap, Summary, median_interval};
 
+use crate::output::upper_first;
+
 /// Up to this many points each gets a plot of its samples; more are a line.
 const STRIPS_MAX: usize = 8;
 
@@ -199,10 +201,4 @@ fn in_order(metric: &str, unit: &str, groups: &[Group]) -> Plot {
     };
     let how = "A slope or a step that all lines share is the machine's, not the variants'.";
     Plot::new(format!("In the order of the runs: {metric}"), how, lines)
-}
-
-/// Returns text with its first letter in upper case.
-pub(super) fn upper_first(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

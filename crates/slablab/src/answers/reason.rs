@@ -61,7 +61,7 @@ pub(crate) fn caveat(advice: &Advice) -> Option<String> {
     let slower = advice.fast_share_before - advice.fast_share_after;
     match advice.worth {
         Worth::MayLeak => Some(
-            "Hardly an object was freed over the recording: look for a leak first (slablab leaks)."
+            "Its objects grew in number to the end of the recording: look for a leak first (slablab leaks)."
                 .into(),
         ),
         Worth::CostsMemory => {

@@ -198,6 +198,7 @@ impl StatAnswer {
             _ if !self.frees_recorded => {
                 "Frees were not recorded: nothing tells what of it is still there.".to_owned()
             }
+            None if allocs == 0 => "No allocation was recorded.".to_owned(),
             None => "All of it was freed.".to_owned(),
             Some(line) => format!(
                 "{} of it was not freed, most at {}: {} in {}.",

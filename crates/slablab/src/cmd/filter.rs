@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use rustc_hash::FxHashSet;
 use slablab_linux::{KmallocCache, KmallocType, function_of};
 use slablab_replay::{nearest_name, select_sites};
-use slablab_trace::{Event, Meta, RecordedCache, TraceReader};
+use slablab_trace::{Event, Meta, Move, RecordedCache, TraceReader};
 use wildmatch::WildMatch;
 
 use crate::progress::Progress;
@@ -33,6 +33,9 @@ pub(crate) struct FilterArgs {
     /// Only what threads of these names allocate (kworker*)
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
     comm: Vec<String>,
+    /// Only what threads in these memory cgroups and below allocate (/system.slice/*)
+    #[arg(long, value_name = "PATH,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
+    cgroup: Vec<String>,
     /// Only objects of these caches (kmalloc-64, ext4_*)
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
     cache: Vec<String>,
@@ -68,14 +71,19 @@ impl FilterArgs {
         self.time.is_none()
             && self.cpu.is_none()
             && self.pid.is_none()
-            && [&self.comm, &self.cache, &self.site, &self.callers].into_iter().all(Vec::is_empty)
+            && [&self.comm, &self.cgroup, &self.cache, &self.site, &self.callers]
+                .into_iter()
+                .all(Vec::is_empty)
     }
 
     /// Returns whether objects of a slab are left out while others of it are kept.
     pub(crate) fn divides_slabs(&self) -> bool {
-        self.cpu.is_some()
+        self.time.is_some()
+            || self.cpu.is_some()
             || self.pid.is_some()
-            || [&self.comm, &self.site, &self.callers].into_iter().any(|names| !names.is_empty())
+            || [&self.comm, &self.cgroup, &self.site, &self.callers]
+                .into_iter()
+                .any(|names| !names.is_empty())
     }
 
     /// Returns the part of `trace`, which was read from `path`.
@@ -123,6 +131,7 @@ impl FilterArgs {
             })?;
         }
         let stacks = self.stacks(meta)?;
+        let mut cgroups = self.cgroups(meta)?;
         self.refuse_unknown_caches(meta)?;
         let patterns = self.cache.clone();
         let of_cache = |id: usize| names_of(&meta.caches[id]).any(|name| is_cache(&patterns, name));
@@ -136,6 +145,7 @@ impl FilterArgs {
             time.is_none_or(|(from, to)| (from..=to).contains(&event.time_ns))
                 && has(&cpus, u32::from(event.cpu))
                 && has(&pids, event.pid)
+                && cgroups.as_mut().is_none_or(|cgroups| cgroups.has(event.time_ns, event.pid))
                 && sites
                     .as_ref()
                     .is_none_or(|sites| event.kind.is_alloc() && sites.contains(&event.site))
@@ -184,6 +194,33 @@ impl FilterArgs {
         Ok(())
     }
 
+    /// Returns which threads are in the cgroups that are asked for, as time goes on; `None` where none is asked for.
+    fn cgroups(&self, meta: &Meta) -> Result<Option<InCgroups>> {
+        if self.cgroup.is_empty() {
+            return Ok(None);
+        }
+        let names = &meta.cgroups.names;
+        if meta.cgroups.is_empty() {
+            bail!(
+                "does not say in which memory cgroups its threads were; name them by --comm or --pid"
+            );
+        }
+        let is_asked: Vec<bool> = names.iter().map(|name| is_below(&self.cgroup, name)).collect();
+        if !is_asked.contains(&true) {
+            let meant = self
+                .cgroup
+                .first()
+                .and_then(|path| nearest_name(path, names.iter().map(String::as_str)));
+            let meant = meant.map_or_else(String::new, |name| format!("; did you mean {name:?}?"));
+            bail!("has no thread in the memory cgroup {}{meant}", self.cgroup.join(" or "));
+        }
+        Ok(Some(InCgroups {
+            is_asked,
+            moves: meta.cgroups.moves.clone().into_iter().peekable(),
+            inside: FxHashSet::default(),
+        }))
+    }
+
     /// Returns the stacks that go through the functions that are asked for; `None` where none is.
     fn stacks(&self, meta: &Meta) -> Result<Option<FxHashSet<u32>>> {
         if self.callers.is_empty() {
@@ -203,6 +240,34 @@ impl FilterArgs {
         }
         Ok(Some(stacks))
     }
+}
+
+/// Which threads are in cgroups that are asked for.
+struct InCgroups {
+    /// By place in the trace's names
+    is_asked: Vec<bool>,
+    moves: std::iter::Peekable<std::vec::IntoIter<Move>>,
+    inside: FxHashSet<u32>,
+}
+
+impl InCgroups {
+    /// Returns whether a thread is in one; times never decrease from call to call.
+    fn has(&mut self, time_ns: u64, thread: u32) -> bool {
+        while let Some(Move(_, moved, place)) = self.moves.next_if(|at| at.0 <= time_ns) {
+            match self.is_asked.get(place as usize) {
+                Some(true) => self.inside.insert(moved),
+                _ => self.inside.remove(&moved),
+            };
+        }
+        self.inside.contains(&thread)
+    }
+}
+
+/// Returns whether a cgroup is one of `patterns`, or lies below one.
+fn is_below(patterns: &[String], path: &str) -> bool {
+    let ends = path.match_indices('/').map(|(end, _)| end).filter(|end| *end > 0);
+    let mut folders = ends.map(|end| &path[..end]).chain([path]);
+    folders.any(|folder| any_matches(patterns, folder))
 }
 
 impl Time {
@@ -285,7 +350,8 @@ fn parse_time(text: &str) -> Result<Time, String> {
     }
 }
 
-fn parse_name(text: &str) -> Result<String, String> {
+/// Reads a name of a list.
+pub(super) fn parse_name(text: &str) -> Result<String, String> {
     Some(text.to_owned())
         .filter(|name| !name.is_empty())
         .ok_or_else(|| "a name is empty".to_owned())

@@ -28,7 +28,7 @@ pub(crate) struct MomentArgs {
 /// How holders are put together.
 #[derive(clap::Args, Debug, Default, Clone)]
 pub(crate) struct GroupArgs {
-    /// Group by these: site, cache, stack, owner, module, type, directory, program; with --pages order, migrate-type, gfp,
+    /// Group by these: site, cache, stack, owner, module, type, directory, program, cgroup; with --pages order, migrate-type, gfp,
     /// use (slabs or others), site, stack, owner, module, program
     #[arg(
         long,
@@ -55,6 +55,7 @@ enum ByName {
     Type,
     Directory,
     Program,
+    Cgroup,
     Order,
     MigrateType,
     Gfp,
@@ -73,6 +74,7 @@ impl ByName {
             Self::Type => By::Type,
             Self::Directory => By::Directory,
             Self::Program => By::Program,
+            Self::Cgroup => By::Cgroup,
             Self::Order | Self::MigrateType | Self::Gfp | Self::Use => return None,
         })
     }
@@ -89,7 +91,7 @@ impl ByName {
             Self::MigrateType => PageBy::MigrateType,
             Self::Gfp => PageBy::Gfp,
             Self::Use => PageBy::Use,
-            Self::Cache | Self::Type | Self::Directory => return None,
+            Self::Cache | Self::Type | Self::Directory | Self::Cgroup => return None,
         })
     }
 
@@ -119,8 +121,17 @@ impl Moment {
         }
     }
 
+    /// Returns it as a time of the trace's clock; that of the peak is not known beforehand.
+    pub(super) fn time_ns(self, meta: &Meta) -> Option<u64> {
+        match self.when(meta) {
+            When::Peak => None,
+            When::End => Some(meta.time_last_ns),
+            When::At(time_ns) => Some(time_ns),
+        }
+    }
+
     /// Says it as the heading of a column does.
-    fn words(self) -> String {
+    pub(super) fn words(self) -> String {
         match self {
             Self::Peak => "at the peak".to_owned(),
             Self::End => "at the end".to_owned(),
@@ -231,6 +242,12 @@ impl GroupArgs {
         meta: &'a Meta,
         holdings: &'a Holdings,
     ) -> Result<Labels<'a>> {
+        if self.by.contains(&ByName::Cgroup) && meta.cgroups.is_empty() {
+            bail!(
+                "{}: does not say in which memory cgroups its threads were: slablab record does, of a kernel that has them",
+                path.display()
+            );
+        }
         let mut labels = Labels::new(meta, holdings, &self.moments.helper);
         if self.by.contains(&ByName::Type) {
             let types = self.of_vmlinux(path, meta, |v| v.types(&meta.sites))?;

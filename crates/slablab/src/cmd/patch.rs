@@ -129,7 +129,7 @@ fn patch(list: &AdviceList, sites: &[u32], made: &Made<'_>) -> Result<PatchAnswe
     };
     if advice.worth == Worth::MayLeak {
         bail!(
-            "hardly an object of {} was freed over the recording: a cache does not help a leak; whether it is one, \
+            "the objects of {} grew in number to the end of the recording: a cache does not help a leak; whether it is one, \
              `slablab leaks` tells on the machine, and a longer recording",
             advice.subject
         );

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use slablab_trace::{Keep, Portion, RecordOptions, SlabLimit, SlabPart};
 
+use super::filter::parse_name;
 use super::import::AddressArgs;
 use super::size::{parse_bytes, parse_kib};
 use super::written::{Written, refuse_output};
@@ -47,14 +48,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     until_unreclaim: Option<u64>,
     /// Record these caches only, by a filter in the kernel (not kmalloc's; Linux 6.8 on); what kfree() frees stays alive
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_name)]
     caches: Vec<String>,
     /// Record only what these functions allocate, or one place of a function (FUNCTION+0x1c, as `stat` lists them), by a
     /// filter in the kernel; what is freed without an event stays alive
-    #[arg(long, value_name = "SITE,...", value_delimiter = ',')]
+    #[arg(long, value_name = "SITE,...", value_delimiter = ',', value_parser = parse_name)]
     sites: Vec<String>,
     /// Record only what these functions led to
-    #[arg(long, value_name = "F,...", value_delimiter = ',')]
+    #[arg(long, value_name = "F,...", value_delimiter = ',', value_parser = parse_name)]
     callers: Vec<String>,
     /// Record no frees, at half the cost
     #[arg(long)]

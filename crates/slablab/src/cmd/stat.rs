@@ -54,8 +54,8 @@ pub(crate) struct Args {
     /// Count pages instead: who took them, which were not freed (record --pages, perf kmem --page record)
     #[arg(long, conflicts_with_all = ["sort", "raw_ip"])]
     pages: bool,
-    /// Say how full slabs are at the end, and whose objects keep the sparse ones
-    #[arg(long, conflicts_with_all = ["sort", "raw_ip", "pages", "compat", "at", "growth"])]
+    /// Say how full slabs are at the end, or --at a moment, and whose objects keep the sparse ones
+    #[arg(long, conflicts_with_all = ["sort", "raw_ip", "pages", "compat", "growth"])]
     pins: bool,
     /// Show addresses instead of symbols
     #[arg(long)]

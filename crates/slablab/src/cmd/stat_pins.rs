@@ -15,12 +15,13 @@ use crate::progress::Progress;
 
 /// Replays a trace, and looks who keeps sparse slabs at its end.
 pub(crate) fn of_trace(path: &Path, groups: &GroupArgs, filter: &FilterArgs) -> Result<PinsAnswer> {
-    let trace = import::open(path, filter)?;
     if filter.divides_slabs() {
         bail!(
-            "--pins needs all objects of a slab: leave out --cpu, --pid, --comm, --site and --callers"
+            "--pins needs all objects of a slab: leave out --cpu, --pid, --comm, --cgroup, --site and --callers, and say --at \
+             for --time"
         );
     }
+    let trace = import::open(path, filter)?;
     if let Some(why) = lacks(trace.meta()) {
         bail!("{}: {why}", path.display());
     }
@@ -33,7 +34,14 @@ pub(super) fn of(path: &Path, groups: &GroupArgs, trace: &TraceReader) -> Result
     let told = BackendKind::of_release(&meta.kernel_release);
     let kind = told.unwrap_or(BackendKind::Slub);
     let progress = Progress::new("replaying", meta.events);
-    let (occupancy, holdings) = pins(trace, kind, &mut |done| progress.set(done))?;
+    let until_ns = match groups.moments.at {
+        Some(moment) => moment.time_ns(meta),
+        None => Some(meta.time_last_ns),
+    };
+    let Some(until_ns) = until_ns else {
+        bail!("--pins shows a moment in time: say --at 50%, or --at 1.5 for seconds");
+    };
+    let (occupancy, holdings) = pins(trace, kind, until_ns, &mut |done| progress.set(done))?;
     drop(progress);
     let labels = groups.labels(path, meta, &holdings)?;
     let mut by = groups.by();
@@ -51,7 +59,8 @@ pub(super) fn of(path: &Path, groups: &GroupArgs, trace: &TraceReader) -> Result
     let view = PinsView {
         file: path.display().to_string(),
         trace: Box::new(TraceFacts::new(meta)),
-        end_ns: meta.time_last_ns,
+        end_ns: until_ns,
+        when: groups.moments.at.map_or_else(|| "at the end".to_owned(), |moment| moment.words()),
         has_stacks: !meta.stacks.is_empty(),
         remarks,
     };

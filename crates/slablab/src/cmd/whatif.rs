@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use slablab_kmem::BackendKind;
+use slablab_linux::Helpers;
 use slablab_replay::{
     Changes, Dedicated, Dedication, KernelMerging, ReplayPlan, SelectError, Sharing, Site,
-    TraceWhatIf, WhatIf, WhatIfSum, at_peak, replay, select_sites, what_if,
+    TraceWhatIf, WhatIf, WhatIfSum, at_peak, replay, select_sites, sole_sizes, what_if,
 };
 use slablab_report::counted;
 use slablab_trace::{Meta, TraceReader};
@@ -123,7 +124,10 @@ fn of_one(args: &Args, traces: &Traces<'_>, trace: &TraceReader) -> Result<WhatI
     let sources = question.sources(trace, false)?;
     let (described, apart) = (describe(&changes, meta), apart(args, &changes, meta));
     let dedicated = changes.dedicated.iter().flat_map(|cache| &cache.sites);
-    let dedicated: Vec<_> = dedicated.map(|site| &meta.sites[*site as usize].name).collect();
+    let dedicated: Vec<u32> = dedicated.copied().collect();
+    let unsuited = unsuited(trace, &dedicated)?;
+    let dedicated: Vec<_> =
+        dedicated.into_iter().map(|site| &meta.sites[site as usize].name).collect();
     let plan =
         ReplayPlan { allocators, memory_bytes: args.memory, changes, ..ReplayPlan::default() };
     let progress = Progress::new("replaying", meta.events);
@@ -139,7 +143,11 @@ fn of_one(args: &Args, traces: &Traces<'_>, trace: &TraceReader) -> Result<WhatI
         changes: described,
         traces_changed: Vec::new(),
         differences: what_if.differences(),
-        remarks: suspects(&what_if, &dedicated).into_iter().chain(traces.remarks()).collect(),
+        remarks: suspects(&what_if, &dedicated)
+            .into_iter()
+            .chain(unsuited)
+            .chain(traces.remarks())
+            .collect(),
         what_if,
         notes: [Some(begins(meta)), apart].into_iter().flatten().collect(),
         sources,
@@ -166,6 +174,31 @@ fn suspects(what_if: &WhatIf, dedicated: &[&String]) -> Option<String> {
          whether it is one.",
         first.site
     ))
+}
+
+/// Says which call sites that get a cache ask for several sizes, or allocate for others: `advise` would not try them.
+fn unsuited(trace: &TraceReader, dedicated: &[u32]) -> Result<Vec<String>> {
+    if dedicated.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (meta, sizes) = (trace.meta(), sole_sizes(trace)?);
+    let of_cache = |site: &u32| meta.sites[*site as usize].name.as_str();
+    let helpers = Helpers::known();
+    let helper = dedicated.iter().find(|site| helpers.has(of_cache(site))).map(|site| {
+        format!(
+            "{} allocates for whoever calls it: their next object may be of another size.",
+            of_cache(site)
+        )
+    });
+    let asks = |site: &&u32| sizes.get(**site as usize).is_some_and(Option::is_none);
+    let several = dedicated.iter().filter(|site| !helpers.has(of_cache(site))).find(asks);
+    let several = several.map(|site| {
+        format!(
+            "{} asks for several sizes: its cache has room for the largest of the trace, and the next may be larger.",
+            of_cache(site)
+        )
+    });
+    Ok(helper.into_iter().chain(several).collect())
 }
 
 /// What is kept of one of several traces.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::options::{Keep, RecordOptions};
 use super::slab_limit::SlabReached;
+use crate::cgroups::Running;
 use crate::meta::SlabSnapshot;
 use crate::{Meta, Samples};
 
@@ -26,6 +27,9 @@ pub(super) struct Head {
     pub(super) formats: Vec<String>,
     pub(super) chosen: ChosenParts,
     pub(super) meta: Meta,
+    /// In which cgroups threads are.
+    #[serde(default)]
+    pub(super) cgroups: Running,
 }
 
 /// What was chosen to be recorded, as far as the making of the trace depends on it.
@@ -73,6 +77,9 @@ pub(super) struct Tail {
     pub(super) end_unix_ns: Option<u64>,
     pub(super) slabs_end: Option<SlabSnapshot>,
     pub(super) samples: Samples,
+    /// In which cgroups threads are.
+    #[serde(default)]
+    pub(super) cgroups: Running,
     /// Why the recording ended before what it recorded did.
     pub(super) ended_early: Option<String>,
     /// No event behind this time is of the recording: the kernel went on without its recorder.

@@ -27,6 +27,7 @@
 //!   however many objects it tells of.)
 
 mod called;
+mod cgroups;
 mod chosen;
 mod config;
 mod counter;

@@ -23,6 +23,7 @@ use super::own::WithoutOwn;
 use super::paired::Paired;
 use super::unfinished::Unfinished;
 use super::until::Until;
+use crate::cgroups::Cgroups;
 use crate::import::{Importer, Unfreed};
 use crate::source::format::EventFormat;
 use crate::source::large::LargeOnce;
@@ -82,6 +83,8 @@ fn write(
         }
     }
     meta.comms.extend(raw.facts().meta.comms.clone());
+    let changes = raw.facts().cgroup_changes.clone();
+    meta.cgroups = Cgroups::follow(&head.cgroups, changes, &tail.cgroups);
     let (writer, mut meta) = importer.finish(raw, meta)?;
     if tail.missed_calls > 0 {
         meta.quality.skip_many("bulk calls that a probe missed", tail.missed_calls, String::new);

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use slablab_host::{Signals, printable};
 
+use super::cgroups;
 use super::chosen::{self, Taking, Tracer, Wanted};
 use super::drain::{self, Drain};
 use super::filter::{Chosen, Filter, places};
@@ -29,6 +30,7 @@ use super::tasks;
 use super::tracefs::{Instance, Tracefs};
 use super::unfinished::Unfinished;
 use super::workload::{self, Ended};
+use crate::cgroups::Running;
 use crate::lacking::OWN_RECORDER;
 use crate::source::tracefs_raw::lost;
 use crate::{Error, Meta, PageKind, Portion, Symbols};
@@ -202,6 +204,7 @@ impl Recording {
             formats: formats.collect::<Result<_, _>>()?,
             chosen: ChosenParts::of(options),
             meta,
+            cgroups: Running::default(),
         };
         let taking = |tracer: Tracer| {
             let cpus = head.meta.cpus;
@@ -221,6 +224,7 @@ impl Recording {
         self.head.meta.slabs_start = Some(crate::slabs::snapshot());
         unfinished.write_symbols()?;
         self.sampler.prepare();
+        self.head.cgroups = cgroups::running();
         self.head.meta.start_unix_ns = machine::unix_ns();
         unfinished.begin(&self.head)?;
         let started = Instant::now();
@@ -347,6 +351,7 @@ impl Recording {
             // Of a recording that ended early it would not be that of its end.
             slabs_end: early.is_none().then(crate::slabs::snapshot),
             samples: std::mem::take(&mut self.sampler.samples),
+            cgroups: cgroups::running(),
             ended_early: early.map(|early| early.why),
             until_ns: None,
         })

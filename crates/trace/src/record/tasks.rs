@@ -1,16 +1,17 @@
-//! What threads are called: those that run when the recording begins, by `/proc`, and later ones by their own events.
+//! What threads are called, and which events tell in which cgroups they are: those that run when the recording begins, by `/proc`, and later ones by their own events.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use super::machine;
 use super::tracefs::Instance;
-use crate::source::task;
+use crate::source::{cgroup, task};
 
-/// Returns the events that name threads, as far as this kernel has them.
+/// Returns the events that name threads, or tell of their cgroups, as far as this kernel has them.
 pub(super) fn events(instance: &Instance) -> impl Iterator<Item = String> + use<> {
     let exists = |event: &&str| instance.path(&format!("events/{event}/enable")).exists();
-    let events: Vec<_> = task::EVENTS.into_iter().filter(exists).map(str::to_owned).collect();
+    let events: Vec<_> =
+        task::EVENTS.into_iter().chain([cgroup::EVENT]).filter(exists).map(str::to_owned).collect();
     events.into_iter()
 }
 

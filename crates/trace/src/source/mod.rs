@@ -4,6 +4,7 @@
 pub(crate) mod build_id;
 pub(crate) mod bulk;
 mod bytes;
+pub(crate) mod cgroup;
 mod detect;
 pub(crate) mod format;
 pub(crate) mod kept;

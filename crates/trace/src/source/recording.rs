@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::names::Names;
+use crate::cgroups::CgroupChange;
 use crate::symbols::Symbols;
 use crate::{Error, Meta, Progress, RawEvent};
 
@@ -68,6 +69,8 @@ pub struct Facts {
     pub names: Names,
     /// The symbols of the recorded kernel, as far as they could be had.
     pub symbols: Symbols,
+    /// What events told of threads' cgroups, with their times, in any order.
+    pub cgroup_changes: Vec<(u64, CgroupChange)>,
     /// Events of other kinds that the recording has, the first ones of them.
     pub other_events: BTreeSet<String>,
     /// Bytes read so far.

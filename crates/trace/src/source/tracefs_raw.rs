@@ -16,6 +16,7 @@ use std::io::{ErrorKind, Read};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bulk::Bulk;
+use super::cgroup::CgroupEvent;
 use super::format::{EventFormat, Place};
 use super::kernel_stack::{KernelStack, Waiting};
 use super::kmem::{Layout, kind_of};
@@ -67,8 +68,8 @@ enum Known {
     Page(PageLayout),
     /// One of many objects
     Bulk(Bulk),
-    /// One that says what a thread is called
-    Task(TaskName),
+    /// One that says what a thread is called, or in which cgroup it is
+    Task(Option<TaskName>, Option<CgroupEvent>),
 }
 
 /// One CPU's pages.
@@ -117,16 +118,18 @@ impl<R: Read> TracefsRaw<R> {
                 Known::Page(page)
             } else if let Some(bulk) = Bulk::new(format)? {
                 Known::Bulk(bulk)
-            } else if let Some(task) = TaskName::new(format) {
-                Known::Task(task)
             } else {
-                continue;
+                let (name, cgroup) = (TaskName::new(format), CgroupEvent::new(format));
+                if name.is_none() && cgroup.is_none() {
+                    continue;
+                }
+                Known::Task(name, cgroup)
             };
             layout_of.insert(format.id as u16, layouts.len() as u8);
             layouts.push(layout);
         }
         let bulk = layouts.iter_mut().filter_map(|layout| match layout {
-            Known::One(_) | Known::Page(_) | Known::Task(_) => None,
+            Known::One(_) | Known::Page(_) | Known::Task(..) => None,
             Known::Bulk(bulk) => Some(bulk),
         });
         Bulk::cover(&mut bulk.collect::<Vec<_>>());
@@ -381,14 +384,18 @@ impl Decoder {
             Known::One(layout) => layout.maker,
             Known::Page(layout) => layout.maker,
             Known::Bulk(bulk) => bulk.maker,
-            Known::Task(task) => {
+            Known::Task(name, cgroup) => {
                 // A thread may be named on one CPU and renamed on another, whose pages are read first.
-                if let Some((pid, name)) = task.read(record) {
+                if let Some((pid, name)) = name.and_then(|name| name.read(record)) {
                     let named_ns = self.named_ns.entry(pid).or_default();
                     if time_ns >= *named_ns {
                         *named_ns = time_ns;
                         self.facts.meta.comms.insert(pid, name);
                     }
+                }
+                if let Some(change) = cgroup.and_then(|cgroup| cgroup.read(record)) {
+                    let time_ns = self.tsc.map_or(time_ns, |tsc| tsc.ns(time_ns));
+                    self.facts.cgroup_changes.push((time_ns, change));
                 }
                 return Ok(());
             }
@@ -402,7 +409,7 @@ impl Decoder {
         let time_ns = self.tsc.map_or(time_ns, |tsc| tsc.ns(time_ns));
         let names = &mut self.facts.names;
         match layout {
-            Known::Task(_) => {}
+            Known::Task(..) => {}
             Known::One(layout) => {
                 to.push(layout.decode(record, time_ns, cpu, names).ok_or(short)?);
             }

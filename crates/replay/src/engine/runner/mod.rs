@@ -191,7 +191,12 @@ impl<'a, B: Backend> Runner<'a, B> {
 
     /// Replays a batch, as far as the plan goes.
     pub(crate) fn batch(&mut self, batch: &Batch) -> Result<(), Error> {
-        let left = self.rows_left().min(batch.len() as u64);
+        self.first_rows(batch, batch.len())
+    }
+
+    /// Replays the first `rows` rows of a batch, as far as the plan goes.
+    pub(crate) fn first_rows(&mut self, batch: &Batch, rows: usize) -> Result<(), Error> {
+        let left = self.rows_left().min(rows as u64);
         // A row without a slot is a free of an object whose allocation was not seen, or an allocation that
         // failed.
         let object =

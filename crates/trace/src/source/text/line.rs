@@ -199,6 +199,12 @@ fn read_fields<'a>(text: &'a str, line: &mut Line<'a>) -> Result<(), Other> {
             "bytes_alloc" => {
                 alloc = Some(number(value).ok_or(broken("bytes_alloc is not a size"))?);
             }
+            // The kernel charges an object if its cache or its flags say so.
+            "accounted"
+                if line.event.kind == Kind::KmemCacheAlloc && first_word(value) == "true" =>
+            {
+                line.event.gfp |= Gfp::ACCOUNT.0;
+            }
             "gfp_flags" => line.event.gfp = Gfp::parse(first_word(value)).0,
             "node" => line.event.node = node(value).ok_or(broken("node is not a number"))?,
             "name" => line.cache = before_address(value),
@@ -379,7 +385,7 @@ mod tests {
                 ptr: 0xffff_8881_02f6_3180,
                 bytes_req: 184,
                 bytes_alloc: 192,
-                gfp: 0xdc0,
+                gfp: 0x40_0dc0,
                 ..RawEvent::EMPTY
             };
             assert_eq!((line.event, line.cache), (expected, "filp"), "{head}");
