@@ -176,7 +176,7 @@ impl Following {
         }
     }
 
-    /// Fills in where threads were, of which `/proc` alone tells.
+    /// Fills in where threads were that `/proc` alone tells about.
     fn end(mut self, end: &Running) -> Cgroups {
         let mut moves = std::mem::take(&mut self.cgroups.moves);
         for (thread, (_, path)) in &end.threads {

@@ -1,8 +1,8 @@
 //! What was alive, and who had allocated it: at the peak, at the end, at any moment.
 //!
 //! How it works: allocations are counted by their [`Holder`], which is all that groups are made of: call site, cache, stack,
-//! program and memory cgroup. A group's numbers are sums over its holders, so that sums by stack, by call site and by cache are equal to
-//! the byte. The trace is read twice where the peak is asked for: the first time to find it.
+//! program and memory cgroup. A group's numbers are sums over its holders, so that sums by stack, by call site and by cache
+//! are equal to the byte. The trace is read twice where the peak is asked for: the first time to find it.
 //!
 //! Invariants: an object counts as in `slablab stat`: from its allocation to its free, seen, implicit or estimated.
 
@@ -107,7 +107,7 @@ pub struct Holdings {
     pub caches: Vec<String>,
     /// Names of programs; the first is "", for threads whose name is not in the trace
     pub programs: Vec<String>,
-    /// Paths of memory cgroups; the first is "", for threads of which the trace does not say it
+    /// Paths of memory cgroups; the first is "", for threads that the trace does not place
     pub cgroups: Vec<String>,
     /// The moments that were asked for, as times of the trace's clock
     pub times_ns: Vec<u64>,

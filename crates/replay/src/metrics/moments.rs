@@ -95,7 +95,7 @@ impl Programs {
 
 /// The memory cgroups of a trace's threads, as time goes on.
 pub(super) struct CgroupsNow {
-    /// Their paths; the first is "", for threads of which the trace does not say it
+    /// Their paths; the first is "", for threads that the trace does not place
     pub(super) names: Vec<String>,
     moves: Vec<Move>,
     passed: usize,

@@ -28,8 +28,8 @@ pub(crate) struct MomentArgs {
 /// How holders are put together.
 #[derive(clap::Args, Debug, Default, Clone)]
 pub(crate) struct GroupArgs {
-    /// Group by these: site, cache, stack, owner, module, type, directory, program, cgroup; with --pages order, migrate-type, gfp,
-    /// use (slabs or others), site, stack, owner, module, program
+    /// Group by these: site, cache, stack, owner, module, type, directory, program, cgroup; with --pages order, migrate-type,
+    /// gfp, use (slabs or others), site, stack, owner, module, program
     #[arg(
         long,
         value_enum,

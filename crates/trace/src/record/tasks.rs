@@ -1,4 +1,5 @@
-//! What threads are called, and which events tell in which cgroups they are: those that run when the recording begins, by `/proc`, and later ones by their own events.
+//! What threads are called: those that run when the recording begins, by `/proc`, and later ones by their own events. Events
+//! also tell in which cgroups threads are.
 
 use std::collections::BTreeMap;
 use std::fs;
