@@ -158,7 +158,8 @@ fn unfreed(
     let (mut unfreed, mut events) = (Unfreed::new(samples), Vec::new());
     while source.read(&mut events)? {
         unfreed.name(source.facts());
-        events.drain(..).for_each(|event| unfreed.note(&event));
+        unfreed.note_all(&events);
+        events.clear();
         progress(Progress { phase: "matching", ..source.facts().progress() });
     }
     Ok(unfreed.finish())
