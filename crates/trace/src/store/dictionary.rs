@@ -49,7 +49,7 @@ enum Values {
 }
 
 impl Dictionary {
-    /// Makes one of texts that have numbers. `may_lack` tells whether rows can have [`NONE`], which is no text.
+    /// Makes one of texts that have numbers. `may_lack` tells whether rows may lack a text, as [`NONE`] stands for.
     pub(super) fn of_texts<'a>(
         rows: impl ExactSizeIterator<Item = u32>,
         may_lack: bool,

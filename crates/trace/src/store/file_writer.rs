@@ -60,7 +60,7 @@ impl FileWriter {
                         let (mut rows, sites, caches) = *slabs;
                         file.write(&rows, &sites, &caches)?;
                         rows.clear();
-                        // Where the file is ended, nobody takes it.
+                        // When the file is finished, the receiver is gone.
                         let _ = written.send(rows);
                     }
                     Group::Pages(rows) => file.write_pages(&rows)?,
