@@ -37,7 +37,7 @@ pub struct Input {
 enum Rest {
     /// A regular file of that length, which begins with the head.
     File(File, u64),
-    Stream(Box<dyn Read>),
+    Stream(Box<dyn Read + Send>),
 }
 
 impl std::fmt::Debug for Rest {
@@ -126,7 +126,7 @@ impl Input {
     }
 
     /// Returns all bytes from the first on.
-    pub fn into_reader(self) -> Box<dyn Read> {
+    pub fn into_reader(self) -> Box<dyn Read + Send> {
         let head = Cursor::new(self.head);
         match self.rest {
             Rest::File(file, _) => Box::new(head.chain(file)),
@@ -198,9 +198,9 @@ impl Packing {
     }
 
     /// Returns what was compressed, all of it where several were put behind each other.
-    fn unpack(self, packed: impl Read + 'static) -> std::io::Result<Box<dyn Read>> {
+    fn unpack(self, packed: impl Read + Send + 'static) -> std::io::Result<Box<dyn Read + Send>> {
         let packed = BufReader::with_capacity(HEAD_BYTES as usize, packed);
-        let content: Box<dyn Read> = match self {
+        let content: Box<dyn Read + Send> = match self {
             Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(packed)),
             Packing::Zstd => Box::new(zstd::Decoder::with_buffer(packed)?),
         };
@@ -211,7 +211,7 @@ impl Packing {
 /// Says by what the content was compressed where it is damaged.
 struct Unpacked {
     packing: Packing,
-    content: Box<dyn Read>,
+    content: Box<dyn Read + Send>,
 }
 
 impl Read for Unpacked {

@@ -176,6 +176,28 @@ impl StackTree {
         self.ends.len()
     }
 
+    /// Returns how many nodes and stacks there are.
+    pub(crate) fn reach(&self) -> (usize, usize) {
+        (self.nodes.len(), self.ends.len())
+    }
+
+    /// Returns what was added since it reached that far, for [`StackTree::grow`].
+    pub(crate) fn since(&self, (nodes, stacks): (usize, usize)) -> StackTree {
+        StackTree {
+            nodes: self.nodes[nodes..].to_vec(),
+            ends: self.ends[stacks..].to_vec(),
+            cut: self.cut[stacks..].to_vec(),
+            ..StackTree::default()
+        }
+    }
+
+    /// Appends what was added to another that was equal. Nothing may be added here otherwise.
+    pub(crate) fn grow(&mut self, added: StackTree) {
+        self.nodes.extend(added.nodes);
+        self.ends.extend(added.ends);
+        self.cut.extend(added.cut);
+    }
+
     /// Returns the frames of a stack from the allocation outwards, and how much of it there is.
     pub(crate) fn stack(&self, stack: u32) -> (Vec<u32>, Extent) {
         let end = self.ends.get(stack as usize).copied();

@@ -19,7 +19,7 @@ use super::flow::{Flow, Told};
 use super::occupied::Occupied;
 use super::pace::Pace;
 use super::unfreed::End;
-use crate::{NONE, SampledCache};
+use crate::SampledCache;
 
 /// Where fewer than one in this many objects are freed by an event, such a free is not believed.
 const SEEN_PARTS: u64 = 10;
@@ -62,21 +62,6 @@ pub(super) struct Cache {
     last_chosen: u64,
     pub(super) is_kmalloc: bool,
     pace: Pace,
-}
-
-/// An object.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Live {
-    /// The place of its cache
-    pub(super) place: u32,
-    /// Its number among the allocations
-    pub(super) number: u64,
-    /// The number of its slab
-    pub(super) slab: u64,
-}
-
-impl Live {
-    pub(super) const NONE: Live = Live { place: NONE, number: 0, slab: 0 };
 }
 
 /// Objects of a call site whose end nothing tells.
@@ -210,18 +195,19 @@ impl Cache {
         }
     }
 
-    /// Takes the oldest objects of `queue` until `taken` has `count`, if that many are alive.
+    /// Takes the oldest objects of `queue` until `taken` has `count`, if that many are alive; `numbers` are those of the slots'
+    /// objects.
     pub(super) fn take(
         queue: &mut VecDeque<(u64, u64)>,
         count: u64,
-        live: &[Live],
+        numbers: &[u64],
         slot_of: impl Fn(u64) -> Option<u32>,
         taken: &mut Vec<u64>,
     ) {
         while (taken.len() as u64) < count
             && let Some((ptr, number)) = queue.pop_front()
         {
-            let slot = slot_of(ptr).filter(|slot| live[*slot as usize].number == number);
+            let slot = slot_of(ptr).filter(|slot| numbers[*slot as usize] == number);
             taken.extend(slot.map(|_| ptr));
         }
     }

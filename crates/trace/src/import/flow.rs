@@ -17,7 +17,7 @@ use super::kmalloc::{class_name, kmalloc_bucket, kmalloc_kind};
 use super::living::{Living, Reading};
 use crate::kmalloc::joined;
 use crate::source::Facts;
-use crate::{Kind, RawEvent, Samples};
+use crate::{Kind, NONE, RawEvent, Samples};
 
 /// The objects of a cache that came and went in one interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,6 +28,10 @@ pub(super) struct Flow {
     /// Objects of the recorder's own threads: how many more, or fewer, there are.
     pub(super) own: i32,
 }
+
+/// Bits that the number of an origin has. A kernel has some hundred caches; what a damaged recording has beyond that is
+/// counted under any.
+pub(super) const ORIGIN_BITS: u32 = 24;
 
 /// What tells the cache of an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,6 +71,10 @@ pub(super) struct Flows {
     /// The names of caches by the numbers that events have
     caches: Vec<String>,
     origins: FxHashMap<Origin, u32>,
+    /// Origins of all events but those of kmalloc's, by the number of the cache and one more; [`NONE`] until one comes
+    of_names: Vec<u32>,
+    /// By call site and one more: flags, bytes and origin of its last event of kmalloc's
+    of_sites: Vec<(u32, u64, u32)>,
     by_name: FxHashMap<String, u32>,
     /// By origin
     of_caches: Vec<OfCache>,
@@ -99,7 +107,40 @@ impl Flows {
     }
 
     /// Returns what events of the same cache are counted under. Those of caches without a name are one.
+    #[inline]
     pub(super) fn origin(&mut self, event: &RawEvent) -> u32 {
+        // A map would be asked for each event, twice: it took a tenth of an import's time.
+        if event.kind == Kind::Kmalloc {
+            let place = event.site.wrapping_add(1) as usize;
+            match self.of_sites.get(place) {
+                Some(&(gfp, bytes, known))
+                    if (gfp, bytes) == (event.gfp, event.bytes_alloc) && known != NONE =>
+                {
+                    known
+                }
+                _ => {
+                    let origin = self.look_up(event);
+                    self.of_sites.resize(self.of_sites.len().max(place + 1), (0, 0, NONE));
+                    self.of_sites[place] = (event.gfp, event.bytes_alloc, origin);
+                    origin
+                }
+            }
+        } else {
+            let place = event.cache.wrapping_add(1) as usize;
+            match self.of_names.get(place) {
+                Some(&known) if known != NONE => known,
+                _ => {
+                    let origin = self.look_up(event);
+                    self.of_names.resize(self.of_names.len().max(place + 1), NONE);
+                    self.of_names[place] = origin;
+                    origin
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn look_up(&mut self, event: &RawEvent) -> u32 {
         let bucket = || self.buckets.get(event.site as usize).copied().flatten();
         let origin = match event.kind {
             Kind::Kmalloc => Origin::Kmalloc(kmalloc_kind(event.gfp, bucket()), event.bytes_alloc),
@@ -113,6 +154,9 @@ impl Flows {
             Origin::Kmalloc(kind, bytes) => class_name(kind, bytes),
         };
         let (of_caches, samples) = (&mut self.of_caches, &self.samples);
+        if of_caches.len() == 1 << ORIGIN_BITS {
+            return 0;
+        }
         let place = *self.by_name.entry(name).or_insert_with_key(|name| {
             let older = samples.caches.get(name).map_or(0, |cache| u64::from(cache.at(0).0));
             let (flows, living) = (Vec::new(), Living::new(reading(samples, name, 0)));

@@ -37,8 +37,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::cache::{Cache, Live};
+use super::cache::Cache;
 use super::kmalloc::{class_name, kmalloc_bucket, kmalloc_kind};
+use super::objects::Owner;
 use super::unfreed::{End, Unfreed};
 use crate::kmalloc::joined;
 use crate::{Event, Kind, NONE, RecordedCache, SampledCache, Samples};
@@ -54,8 +55,10 @@ pub(super) struct Population {
     by_name: FxHashMap<String, u32>,
     by_id: Vec<u32>,
     by_class: FxHashMap<(&'static str, u64), u32>,
-    /// By slot
-    live: Vec<Live>,
+    /// By call site and one more: flags and bytes of its last allocation of kmalloc's, and the place of its cache
+    of_sites: Vec<Option<(u32, u64, u32)>>,
+    /// By slot: the number of its object among the allocations
+    numbers: Vec<u64>,
     unfreed: Unfreed,
     /// Call sites with an object that was freed unseen, because its address was allocated again.
     unseen: FxHashSet<u32>,
@@ -89,7 +92,8 @@ impl Population {
             by_name: samples.caches.keys().cloned().zip(0..).collect(),
             by_id: Vec::new(),
             by_class: FxHashMap::default(),
-            live: Vec::new(),
+            of_sites: Vec::new(),
+            numbers: Vec::new(),
             unfreed,
             unseen: FxHashSet::default(),
             allocs: 0,
@@ -121,65 +125,84 @@ impl Population {
         self.allocs += u64::from(kind.is_alloc());
     }
 
-    /// Notes an object; `site` is the name of its call site. Returns another that is likely to have been freed unseen
-    /// meanwhile, if one is; `slot_of` tells which slot an address has.
+    /// Returns the place of the cache of an allocation; `site` is the name of its call site.
+    #[inline]
+    pub(super) fn place(&mut self, event: &Event, site: &str) -> u32 {
+        match event.kind {
+            _ if event.cache != NONE => self.of_cache(event.cache),
+            Kind::Kmalloc => self.kmalloc(event, site),
+            _ => NONE,
+        }
+    }
+
+    /// Returns the place of a cache that the writer numbers.
+    #[inline]
+    fn of_cache(&self, cache: u32) -> u32 {
+        self.by_id.get(cache as usize).copied().unwrap_or(NONE)
+    }
+
+    /// Returns the cache of an object.
+    #[inline]
+    fn of_owner(&mut self, owner: Owner) -> Option<&mut Cache> {
+        let place = match owner.cache() {
+            NONE => owner.kmalloc_place(),
+            cache => self.of_cache(cache),
+        };
+        self.caches.get_mut(place as usize)
+    }
+
+    /// Notes an object of the cache at a place. Returns another that is likely to have been freed unseen meanwhile, if one is;
+    /// `slot_of` tells which slot an address has.
     pub(super) fn alloc(
         &mut self,
+        place: u32,
         slot: u32,
         ptr: u64,
-        event: &Event,
-        site: &str,
+        site: u32,
         slot_of: impl Fn(u64) -> Option<u32>,
     ) -> Option<u64> {
         let number = self.allocs - 1;
-        let place = match event.kind {
-            Kind::KmemCacheAlloc => self.by_id.get(event.cache as usize).copied().unwrap_or(NONE),
-            _ => self.kmalloc(event, site),
-        };
         let slot = slot as usize;
-        self.live.resize(self.live.len().max(slot + 1), Live::NONE);
-        self.live[slot] = Live { place, number, slab: 0 };
+        self.numbers.resize(self.numbers.len().max(slot + 1), 0);
+        self.numbers[slot] = number;
         let cache = self.caches.get_mut(place as usize)?;
-        self.live[slot].slab = cache.occupied.slab(ptr);
-        cache.occupied.enter(self.live[slot].slab);
+        cache.occupied.enter(cache.occupied.slab(ptr));
         let mut gone = Vec::new();
         if cache.alloc() {
-            Cache::take(&mut cache.reused, 1, &self.live, slot_of, &mut gone);
+            Cache::take(&mut cache.reused, 1, &self.numbers, slot_of, &mut gone);
             if gone.is_empty() {
                 cache.take_unfreed(1, |site| self.unseen.contains(&site), &mut gone);
                 cache.note_chosen(gone.len() as u64, self.allocs);
             }
         }
         let end = self.unfreed.end(ptr, number, cache.slab_pages);
-        cache.add(ptr, number, event.site, end);
+        cache.add(ptr, number, site, end);
         if end == End::Reused {
-            self.unseen.insert(event.site);
+            self.unseen.insert(site);
         }
         gone.pop()
     }
 
     /// Notes the end of an object, which an event tells of.
-    pub(super) fn free(&mut self, slot: u32) {
-        let Live { place, slab, .. } = self.live[slot as usize];
-        if let Some(cache) = self.caches.get_mut(place as usize) {
-            cache.occupied.leave(slab);
+    pub(super) fn free(&mut self, owner: Owner, ptr: u64) {
+        if let Some(cache) = self.of_owner(owner) {
+            cache.occupied.leave(cache.occupied.slab(ptr));
             cache.live -= 1;
             cache.frees += 1;
         }
     }
 
     /// Notes the end of an object that no event tells of.
-    pub(super) fn end(&mut self, slot: u32) {
-        let Live { place, slab, .. } = self.live[slot as usize];
-        if let Some(cache) = self.caches.get_mut(place as usize) {
-            cache.occupied.leave(slab);
+    pub(super) fn end(&mut self, owner: Owner, ptr: u64) {
+        if let Some(cache) = self.of_owner(owner) {
+            cache.occupied.leave(cache.occupied.slab(ptr));
             cache.end();
         }
     }
 
     /// Notes the free of an object that is older than the recording.
     pub(super) fn free_older(&mut self, event: &Event) {
-        let place = self.by_id.get(event.cache as usize).copied().unwrap_or(NONE);
+        let place = self.of_cache(event.cache);
         match self.caches.get_mut(place as usize) {
             Some(cache) => {
                 cache.older = cache.older.saturating_sub(1);
@@ -213,7 +236,7 @@ impl Population {
             self.older_kfrees -= known;
             let mut objects = Vec::new();
             let wanted = excess - known;
-            Cache::take(&mut cache.reused, wanted, &self.live, &slot_of, &mut objects);
+            Cache::take(&mut cache.reused, wanted, &self.numbers, &slot_of, &mut objects);
             let known_to_end = objects.len();
             // The kernel counts what CPUs keep as in use, so these can be more than are wanted.
             cache.take_surplus(slabs_max, self.allocs, &mut objects);
@@ -224,7 +247,7 @@ impl Population {
                 cache.take_unfreed(wanted, chosen, &mut objects);
             }
             cache.note_chosen((objects.len() - known_to_end) as u64, self.allocs);
-            Cache::take(&mut cache.doubtful, wanted, &self.live, &slot_of, &mut objects);
+            Cache::take(&mut cache.doubtful, wanted, &self.numbers, &slot_of, &mut objects);
             let mut objects: Vec<_> =
                 objects.into_iter().map(|ptr| (name.clone(), Ended::Object(ptr))).collect();
             // It is not known which of the older objects were parked when the recording began.
@@ -269,7 +292,24 @@ impl Population {
     }
 
     /// Returns the place of the kmalloc cache that served an event.
+    #[inline]
     fn kmalloc(&mut self, event: &Event, site: &str) -> u32 {
+        let of_site = event.site.wrapping_add(1) as usize;
+        match self.of_sites.get(of_site) {
+            Some(&Some((gfp, bytes, place))) if (gfp, bytes) == (event.gfp, event.bytes_alloc) => {
+                place
+            }
+            _ => {
+                let place = self.look_up_kmalloc(event, site);
+                self.of_sites.resize(self.of_sites.len().max(of_site + 1), None);
+                self.of_sites[of_site] = Some((event.gfp, event.bytes_alloc, place));
+                place
+            }
+        }
+    }
+
+    #[cold]
+    fn look_up_kmalloc(&mut self, event: &Event, site: &str) -> u32 {
         let (kind, bytes) = (kmalloc_kind(event.gfp, kmalloc_bucket(site)), event.bytes_alloc);
         let by_name = &self.by_name;
         *self
@@ -286,6 +326,10 @@ mod tests {
     use super::*;
     use crate::RawEvent;
     use crate::source::Facts;
+
+    fn owner() -> Owner {
+        Owner::new(NONE, 0)
+    }
 
     fn event(kind: Kind, cache: u32) -> Event {
         Event {
@@ -352,8 +396,7 @@ mod tests {
         population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
         for ptr in 101..=120 {
             population.count(Kind::KmemCacheAlloc);
-            let event = event(Kind::KmemCacheAlloc, 0);
-            population.alloc(ptr as u32, ptr, &event, "f+0x1", |ptr| Some(ptr as u32));
+            population.alloc(0, ptr as u32, ptr, 0, |ptr| Some(ptr as u32));
         }
         assert_eq!((population.due_ns(9), population.due_ns(11)), (None, Some(10)));
         let slot_of = |ptr: u64| Some(ptr as u32);
@@ -382,10 +425,9 @@ mod tests {
                 _ => 0,
             };
             population.count(Kind::KmemCacheAlloc);
-            let event = Event { site, ..event(Kind::KmemCacheAlloc, 0) };
             let slot_of = |ptr| Some(ptr as u32);
-            let early = population.alloc(ptr as u32, ptr, &event, "f+0x1", slot_of);
-            early.iter().for_each(|ptr| population.end(*ptr as u32));
+            let early = population.alloc(0, ptr as u32, ptr, site, slot_of);
+            early.iter().for_each(|ptr| population.end(owner(), *ptr));
             gone.extend(early.map(Ended::Object));
         }
         let ended = population.look(|ptr: u64| Some(ptr as u32));
@@ -404,13 +446,12 @@ mod tests {
         population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
         for ptr in 101..=120 {
             population.count(Kind::KmemCacheAlloc);
-            let event = event(Kind::KmemCacheAlloc, 0);
-            population.alloc(ptr as u32, ptr, &event, "f+0x1", |ptr| Some(ptr as u32));
+            population.alloc(0, ptr as u32, ptr, 0, |ptr| Some(ptr as u32));
         }
         let ended = [0; 5].map(|_| {
             let ended = population.look(|ptr: u64| Some(ptr as u32));
             ended.iter().for_each(|(_, ended)| match ended {
-                Ended::Object(ptr) => population.end(*ptr as u32),
+                Ended::Object(ptr) => population.end(owner(), *ptr),
                 Ended::Older => unreachable!("nothing is older"),
             });
             ended.len()
@@ -439,18 +480,17 @@ mod tests {
                 ptr += 1;
                 live.insert(ptr, ());
                 population.count(Kind::KmemCacheAlloc);
-                let event = Event { site: 0, ..event(Kind::KmemCacheAlloc, 0) };
                 let slot_of = |ptr: u64| live.contains_key(&ptr).then_some(ptr as u32);
-                let gone = population.alloc(ptr as u32, ptr, &event, "f+0x1", slot_of);
+                let gone = population.alloc(0, ptr as u32, ptr, 0, slot_of);
                 if let Some(gone) = gone {
-                    population.end(gone as u32);
+                    population.end(owner(), gone);
                     live.remove(&gone);
                 }
                 peak = peak.max(live.len());
             }
             for (_, ended) in population.look(|ptr: u64| Some(ptr as u32)) {
                 let Ended::Object(ptr) = ended else { panic!("nothing is older") };
-                population.end(ptr as u32);
+                population.end(owner(), ptr);
                 live.remove(&ptr);
             }
             population.begin_interval();
@@ -487,9 +527,8 @@ mod tests {
         let mut gone = Vec::new();
         for (slot_of_it, ptr) in (0..).zip(&ptrs) {
             population.count(Kind::KmemCacheAlloc);
-            let row = Event { site: 0, ..event(0, *ptr).to_row(slot_of_it) };
-            let early = population.alloc(slot_of_it, *ptr, &row, "f+0x1", slot);
-            early.and_then(slot).into_iter().for_each(|slot| population.end(slot));
+            let early = population.alloc(0, slot_of_it, *ptr, 0, slot);
+            early.into_iter().for_each(|ptr| population.end(owner(), ptr));
             gone.extend(early.map(Ended::Object));
         }
         gone.extend(population.look(slot).into_iter().map(|(_, ended)| ended));
@@ -516,8 +555,7 @@ mod tests {
         population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
         for (slot, (_, kind, ptr)) in (0..).zip(&events[..17]) {
             population.count(*kind);
-            let row = Event { site: 0, ..event(Kind::KmemCacheAlloc, 0) };
-            assert_eq!(population.alloc(slot, *ptr, &row, "f+0x1", |_| None), None);
+            assert_eq!(population.alloc(0, slot, *ptr, 0, |_| None), None);
         }
         let slot =
             |ptr: u64| events.iter().position(|(.., known)| *known == ptr).map(|at| at as u32);
@@ -525,7 +563,7 @@ mod tests {
         let ended: Vec<_> = population.look(slot).into_iter().map(|(_, ended)| ended).collect();
         assert_eq!(ended, [8, 9, 10, 11, 12, 13, 14, 15].map(|place| Ended::Object(ptrs[place])));
         ended.iter().for_each(|ended| match ended {
-            Ended::Object(ptr) => population.end(slot(*ptr).unwrap()),
+            Ended::Object(ptr) => population.end(owner(), *ptr),
             Ended::Older => unreachable!("nothing is older"),
         });
         population.count_frees(&mut samples);
@@ -539,8 +577,12 @@ mod tests {
     fn kmalloc_caches_are_told_by_size_flags_and_site() {
         let mut population =
             Population::new(&samples("kmalloc-cg-256", &[0]), Unfreed::default(), 1);
-        let mut place =
-            |gfp, site| population.kmalloc(&Event { gfp, ..event(Kind::Kmalloc, NONE) }, site);
+        let mut place = |gfp, site: &str| {
+            population.kmalloc(
+                &Event { gfp, site: site.len() as u32, ..event(Kind::Kmalloc, NONE) },
+                site,
+            )
+        };
         assert_eq!((place(0x40_0cc0, "f+0x1"), place(0xcc0, "f+0x1")), (0, NONE));
         assert_eq!(place(0x40_0cc0, "alloc_msg+0x1"), NONE);
     }

@@ -1,12 +1,36 @@
-//! Call sites and stacks get their names by their first event: a source may know more of them than it gives events of.
+//! What a source names gets its final number. Call sites and stacks get it by their first event: a source may know more of
+//! them than it gives events of.
 
 use std::borrow::Cow;
 
 use super::Importer;
-use crate::source::Facts;
-use crate::{NONE, RawEvent};
+use crate::error::At;
+use crate::meta::too_many_caches;
+use crate::source::{Facts, Source};
+use crate::{Error, NONE, RawEvent};
 
 impl Importer {
+    /// Refuses what only a damaged or made up recording says of its machine.
+    pub(super) fn check_machine(&self, source: &dyn Source) -> Result<(), Error> {
+        let remedy = "correct the number of CPUs there, or record again";
+        let Facts { meta, names, .. } = source.facts();
+        let beyond = meta.beyond_linux().or_else(|| too_many_caches(names.caches.len()));
+        beyond.map_or(Ok(()), |what| Err(Error::bad(&self.path, At::File, what, remedy)))
+    }
+
+    /// Gives the source's new caches their final names; call sites get them by their first event, for the source may know
+    /// more of them than it gives events of.
+    pub(super) fn name(&mut self, source: &dyn Source) {
+        let names = &source.facts().names;
+        self.sites.resize(names.sites.len(), NONE);
+        for cache in &names.caches[self.caches.len()..] {
+            self.caches.push(self.writer.cache(cache));
+        }
+        if let Some(population) = &mut self.population {
+            population.name(self.writer.caches_mut());
+        }
+    }
+
     /// Gives the call site and the stack of an event their final names, if they have none.
     #[inline]
     pub(super) fn name_site(&mut self, facts: &Facts, event: &RawEvent) {

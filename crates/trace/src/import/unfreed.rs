@@ -13,7 +13,8 @@
 use rustc_hash::FxHashMap;
 
 use super::cpu_slabs::CpuSlabs;
-use super::flow::{Flows, Told};
+use super::flow::{Flows, ORIGIN_BITS, Told};
+use super::objects::TOUCHED;
 use crate::source::{Facts, RowAddresses};
 use crate::{Error, Kind, RawEvent, Samples, TraceReader};
 
@@ -24,25 +25,38 @@ pub(crate) struct Unfreed {
     freed: Bits,
     /// Of the others: whose addresses are allocated again.
     reused: Bits,
-    /// By the number of a page of 4 KiB: the caches that it was a slab of, one after the other.
-    slabs: FxHashMap<u64, Vec<SlabLife>>,
-    /// By address: the number, and what its cache is known by.
-    live: FxHashMap<u64, (u64, u32)>,
+    /// By the number of a page of 4 KiB: the cache that it is a slab of, and those that it was a slab of before, one after
+    /// the other.
+    slabs: FxHashMap<u64, Stamp>,
+    slabs_before: FxHashMap<u64, Vec<Stamp>>,
+    /// By address
+    live: FxHashMap<u64, Stamp>,
     flows: Flows,
     cpu_slabs: CpuSlabs,
     pub(super) by_cache: FxHashMap<String, Told>,
 }
 
 /// The number of allocations of the recorder's own threads.
-const OWN: u64 = u64::MAX;
+const OWN: u64 = u64::MAX >> ORIGIN_BITS;
 
-/// A page in the slabs of one cache.
-#[derive(Debug, Clone, Copy)]
-struct SlabLife {
-    /// What its cache is known by.
-    owner: u32,
-    /// How many allocations there were when an object in it was last allocated or freed.
-    last: u64,
+/// An allocation's number, and what its cache is known by. Of a page in the slabs of a cache: how many allocations there were
+/// when an object in it was last allocated or freed. (Both are one word, since the maps are larger than the processor's
+/// caches.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp(u64);
+
+impl Stamp {
+    fn new(number: u64, origin: u32) -> Stamp {
+        Stamp(number << ORIGIN_BITS | u64::from(origin))
+    }
+
+    fn number(self) -> u64 {
+        self.0 >> ORIGIN_BITS
+    }
+
+    fn origin(self) -> u32 {
+        self.0 as u32 & ((1 << ORIGIN_BITS) - 1)
+    }
 }
 
 /// Pages are told apart as the smallest that there are.
@@ -101,38 +115,57 @@ impl Unfreed {
         Ok(unfreed.finish())
     }
 
-    /// Looks at an event, in the order of the recording; the recorder's own are marked
+    /// Looks at events, in the order of the recording; the recorder's own are marked
     /// ([`RECORDER_PID`](RawEvent::RECORDER_PID)).
-    pub(crate) fn note(&mut self, event: &RawEvent) {
-        if event.page.is_some() {
-            return;
-        }
-        self.note_object(event);
-        if event.has_object() {
-            self.note_slab(event);
-            self.note_cpu_slab(event);
+    pub(crate) fn note_all(&mut self, events: &[RawEvent]) {
+        for part in events.chunks(TOUCHED) {
+            // As in `Objects::touch`
+            let there = part.iter().filter(|event| self.live.contains_key(&event.ptr));
+            std::hint::black_box(there.count());
+            part.iter().for_each(|event| self.note(event));
         }
     }
 
-    fn note_cpu_slab(&mut self, event: &RawEvent) {
-        // The free of an object of kmalloc's does not name its cache.
-        if event.kind == Kind::Kfree {
+    pub(super) fn note(&mut self, event: &RawEvent) {
+        if event.page.is_some() {
             return;
         }
+        let ended = self.note_object(event);
+        if !event.has_object() {
+            return;
+        }
+        // The free of an object of kmalloc's does not name its cache.
+        if event.kind == Kind::Kfree {
+            return self.note_slab(event, None);
+        }
         let origin = self.flows.origin(event);
+        self.note_slab(event, event.kind.is_alloc().then_some(origin));
+        // The allocation of what is freed, or of what was there before, was looked at.
+        if ended != Some(origin) {
+            self.note_cpu_slab(event, origin);
+        }
+    }
+
+    fn note_cpu_slab(&mut self, event: &RawEvent, origin: u32) {
         if self.cpu_slabs.is_new(origin) {
             self.cpu_slabs.name(origin, self.flows.name_of(origin));
         }
         self.cpu_slabs.note(origin, event);
     }
 
-    fn note_slab(&mut self, event: &RawEvent) {
-        let owner = event.kind.is_alloc().then(|| self.flows.origin(event));
-        let (lives, last) = (self.slabs.entry(event.ptr >> PAGE_SHIFT).or_default(), self.allocs);
-        match lives.last_mut() {
-            Some(life) if owner.is_none_or(|owner| owner == life.owner) => life.last = last,
-            _ => lives.extend(owner.map(|owner| SlabLife { owner, last })),
+    /// Notes that something happened in a slab; `owner` is the cache of an allocation.
+    fn note_slab(&mut self, event: &RawEvent, owner: Option<u32>) {
+        let (page, last) = (event.ptr >> PAGE_SHIFT, self.allocs);
+        let Some(owner) = owner else {
+            self.slabs.entry(page).and_modify(|life| *life = Stamp::new(last, life.origin()));
+            return;
+        };
+        let now = Stamp::new(last, owner);
+        let life = self.slabs.entry(page).or_insert(now);
+        if life.origin() != owner {
+            self.slabs_before.entry(page).or_default().push(*life);
         }
+        *life = now;
     }
 
     /// Returns how the object of an allocation ends, at `ptr` in a slab of `pages` pages.
@@ -155,24 +188,29 @@ impl Unfreed {
     /// those of the machine.
     fn slab_end(&self, ptr: u64, number: u64, pages: u64) -> Option<(u64, bool)> {
         let life = |page| {
-            let lives: &Vec<SlabLife> = self.slabs.get(&page)?;
-            let place = lives.partition_point(|life| life.last <= number);
-            Some((lives.get(place)?, place + 1 < lives.len()))
+            let latest = *self.slabs.get(&page)?;
+            let before = self.slabs_before.get(&page).map_or(&[][..], Vec::as_slice);
+            match before.get(before.partition_point(|life| life.number() <= number)) {
+                Some(life) => Some((*life, true)),
+                None => Some((latest, false)).filter(|_| latest.number() > number),
+            }
         };
         let page = ptr >> PAGE_SHIFT;
         let (own, is_taken_over) = life(page)?;
         let first = page - page % pages.max(1);
         let of_slab = (first..first + pages).filter_map(life);
-        let last = of_slab.filter(|(life, _)| life.owner == own.owner).map(|(life, _)| life.last);
-        Some((last.max().unwrap_or(own.last), is_taken_over))
+        let of_own = of_slab.filter(|(life, _)| life.origin() == own.origin());
+        let last = of_own.map(|(life, _)| life.number()).max();
+        Some((last.unwrap_or(own.number()), is_taken_over))
     }
 
-    fn note_object(&mut self, event: &RawEvent) {
+    /// Returns what the cache of the object is known by that was at the address of the event.
+    fn note_object(&mut self, event: &RawEvent) -> Option<u32> {
         self.flows.reach(event.time_ns);
         let is_own = event.pid == RawEvent::RECORDER_PID;
         if !event.has_object() {
             self.allocs += u64::from(event.kind.is_alloc() && !is_own);
-            return;
+            return None;
         }
         let ended = if event.kind.is_alloc() {
             let origin = self.flows.origin(event);
@@ -186,10 +224,11 @@ impl Unfreed {
                 self.allocs += 1;
                 self.allocs - 1
             };
-            self.live.insert(event.ptr, (number, origin))
+            self.live.insert(event.ptr, Stamp::new(number, origin))
         } else {
             self.live.remove(&event.ptr)
         };
+        let ended = ended.map(|stamp| (stamp.number(), stamp.origin()));
         match ended {
             Some((OWN, origin)) => self.flows.now(origin).own -= 1,
             Some((number, _)) if event.kind.is_alloc() => self.reused.insert(number),
@@ -205,6 +244,7 @@ impl Unfreed {
             None if event.kind == Kind::Kfree => self.cpu_slabs.note_older_kfree(event.ptr),
             None => {}
         }
+        ended.map(|(_, origin)| origin)
     }
 
     /// Notes the names of call sites and caches that are new, before their first events.
@@ -294,7 +334,7 @@ mod tests {
             });
         }
         let unfreed = unfreed.finish();
-        assert_eq!(unfreed.slabs[&1].len(), 1);
+        assert_eq!((unfreed.slabs.len(), unfreed.slabs_before.len()), (1, 0));
         assert_eq!(unfreed.end(0x1000, 0, 1), End::Unknown { quiet: 50 });
         assert_eq!(unfreed.by_cache["kmalloc-64"].flows[0].allocs, 50);
     }

@@ -50,9 +50,15 @@ impl<S: Source> Source for WithoutOwn<S> {
     fn read(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error> {
         let read = to.len();
         let goes_on = self.source.read(to)?;
+        let is_ours = |event: &RawEvent| event.pid == RawEvent::RECORDER_PID;
+        // Most parts have nothing of ours, and are not moved. All are looked at, so that the memory is waited for once.
+        let may_be_ours = |event: &&RawEvent| self.own.contains(&event.ptr) | is_ours(event);
+        if to[read..].iter().filter(may_be_ours).count() == 0 {
+            return Ok(goes_on);
+        }
         let dropped = to.extract_if(read.., |event| !keeps(&mut self.own, event));
         dropped.for_each(drop);
-        for event in to[read..].iter_mut().filter(|event| event.pid == RawEvent::RECORDER_PID) {
+        for event in to[read..].iter_mut().filter(|event| is_ours(event)) {
             event.pid = self.pid;
         }
         Ok(goes_on)

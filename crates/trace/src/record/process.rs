@@ -25,6 +25,7 @@ use super::unfinished::Unfinished;
 use super::until::Until;
 use crate::cgroups::Cgroups;
 use crate::import::{Importer, Unfreed};
+use crate::source::ahead::Ahead;
 use crate::source::format::EventFormat;
 use crate::source::large::LargeOnce;
 use crate::source::page_format::PageFormat;
@@ -73,11 +74,12 @@ fn write(
         false => importer.read(&mut source.source, progress)?,
         true => importer.read(&mut source, progress)?,
     }
-    let raw = &source.source.source.source.source.source;
+    let raw = &source.source.source.source.source;
     // What the pages themselves say was missed can only be more exact than the statistics.
     meta.quality.lost = tail.lost;
     meta.quality.lost.resize(meta.cpus as usize, 0);
-    for (cpu, missed) in raw.missed().filter(|_| !head.chosen.is_last) {
+    let missed = raw.source().into_iter().flat_map(|raw| raw.source.missed());
+    for (cpu, missed) in missed.filter(|_| !head.chosen.is_last) {
         if let Some(lost) = meta.quality.lost.get_mut(cpu as usize) {
             *lost = missed.max(*lost);
         }
@@ -168,11 +170,15 @@ fn unfreed(
     let (mut unfreed, mut events) = (Unfreed::new(samples), Vec::new());
     while source.read(&mut events)? {
         unfreed.name(source.facts());
-        events.drain(..).for_each(|event| unfreed.note(&event));
+        unfreed.note_all(&events);
+        events.clear();
         progress(Progress { phase: "matching", ..source.facts().progress() });
     }
     Ok(unfreed.finish())
 }
+
+/// The events of all pages, one after the other.
+type RawEvents = LargeOnce<TracefsRaw<BufReader<File>>>;
 
 /// What the ring buffers held.
 struct Pages {
@@ -200,7 +206,7 @@ impl Pages {
     }
 
     /// Returns the events from the first on; those of the recorder are marked.
-    fn source(&self, symbols: Symbols) -> Result<LargeOnce<TracefsRaw<BufReader<File>>>, Error> {
+    fn source(&self, symbols: Symbols) -> Result<Ahead<RawEvents>, Error> {
         let mut bytes = 0;
         let streams = self.files.iter().map(|(cpu, path)| {
             let file = File::open(path).map_err(|e| Error::io(path, "cannot open", e))?;
@@ -210,7 +216,7 @@ impl Pages {
         let streams = streams.collect::<Result<_, Error>>()?;
         let facts = Facts { symbols, bytes, ..Facts::default() };
         let source = TracefsRaw::new(self.page, &self.formats, streams, facts).map_err(unknown)?;
-        Ok(LargeOnce::new(source.mark(self.own_threads.clone())))
+        Ok(Ahead::new(LargeOnce::new(source.mark(self.own_threads.clone()))))
     }
 }
 

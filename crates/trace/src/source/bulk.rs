@@ -144,7 +144,8 @@ impl Bulk {
             ..RawEvent::EMPTY
         };
         if let Some(sizes) = &self.sizes {
-            sizes.read(record, &mut event)?;
+            let (bytes_req, bytes_alloc, gfp, node) = sizes.read(record)?;
+            event = RawEvent { bytes_req, bytes_alloc, gfp, node, ..event };
         }
         let count = self.count.map_or(Some(1), |count| count.unsigned(record))?;
         let held = self.ptrs.bytes as u64 / 8;

@@ -92,7 +92,7 @@ fn parse_field(line: &str) -> Option<Field> {
 
 impl Place {
     /// Returns the unsigned number at this place, `None` beyond the record's end or for an odd size.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn unsigned(self, record: &[u8]) -> Option<u64> {
         let bytes = record.get(self.offset..self.offset.checked_add(self.bytes)?)?;
         Some(match bytes.len() {
@@ -112,15 +112,13 @@ impl Place {
         Some(((value << unused) as i64) >> unused)
     }
 
-    /// Returns the bytes that the `__data_loc` or `__rel_loc` at this place points at, up to a NUL.
+    /// Returns the bytes that the `__data_loc` or `__rel_loc` at this place points at; a text in them ends at a NUL.
     #[inline]
-    pub(crate) fn string(self, record: &[u8], form: Form) -> Option<&[u8]> {
+    pub(crate) fn located(self, record: &[u8], form: Form) -> Option<&[u8]> {
         let value = self.unsigned(record)? as usize;
         let base = if form == Form::RelLoc { self.offset + self.bytes } else { 0 };
         let start = base + (value & 0xffff);
-        let bytes = record.get(start..start + ((value >> 16) & 0xffff))?;
-        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-        Some(&bytes[..end])
+        record.get(start..start + ((value >> 16) & 0xffff))
     }
 }
 
@@ -153,8 +151,9 @@ mod tests {
         let record = [0xff, 0xff, 8, 0, 3, 0, 0, 0, b'a', b'b', 0];
         assert_eq!(Place { offset: 0, bytes: 2 }.signed(&record), Some(-1));
         assert_eq!(Place { offset: 0, bytes: 2 }.unsigned(&record), Some(0xffff));
-        assert_eq!(Place { offset: 2, bytes: 4 }.string(&record, Form::DataLoc), Some(&b"ab"[..]));
-        assert_eq!(Place { offset: 3, bytes: 4 }.string(&record, Form::DataLoc), None);
+        let name = Place { offset: 2, bytes: 4 }.located(&record, Form::DataLoc);
+        assert_eq!(name, Some(&b"ab\0"[..]));
+        assert_eq!(Place { offset: 3, bytes: 4 }.located(&record, Form::DataLoc), None);
         assert_eq!(Place { offset: 8, bytes: 8 }.unsigned(&record), None);
         assert_eq!(Place { offset: usize::MAX, bytes: 8 }.unsigned(&record), None);
     }

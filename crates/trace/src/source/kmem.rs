@@ -5,7 +5,7 @@
 //! `kmem_cache_alloc_node`, gone since 6.1, count as the events without `_node`.
 
 use super::format::{EventFormat, Form, Place};
-use super::names::Names;
+use super::names::{Names, until_nul};
 use crate::{Kind, RawEvent};
 
 /// The events that make a trace, by name; the last two only exist before 6.1.
@@ -102,16 +102,15 @@ impl Sizes {
         })
     }
 
-    /// Puts into `event` what a record says; `None` when it is too short.
-    #[inline]
-    pub(crate) fn read(&self, record: &[u8], event: &mut RawEvent) -> Option<()> {
-        event.bytes_req = self.bytes_req.unsigned(record)?;
-        event.bytes_alloc = self.bytes_alloc.unsigned(record)?;
-        event.gfp = self.gfp.unsigned(record)? as u32;
-        if let Some(node) = self.node {
-            event.node = node.signed(record)? as i32;
-        }
-        Some(())
+    /// Returns what a record says: bytes asked for and given, flags and node; `None` when it is too short.
+    #[inline(always)]
+    pub(crate) fn read(&self, record: &[u8]) -> Option<(u64, u64, u32, i32)> {
+        let node = match self.node {
+            Some(node) => node.signed(record)? as i32,
+            None => RawEvent::EMPTY.node,
+        };
+        let gfp = self.gfp.unsigned(record)? as u32;
+        Some((self.bytes_req.unsigned(record)?, self.bytes_alloc.unsigned(record)?, gfp, node))
     }
 }
 
@@ -127,13 +126,18 @@ impl CacheName {
         CacheName(located.map(|field| (field.place, field.form)))
     }
 
-    /// Returns the name, empty where the event has none; `None` when the record is too short.
+    /// Returns the field that begins with the name, empty where the event has none; `None` when the record is too short.
     #[inline]
-    pub(crate) fn read(self, record: &[u8]) -> Option<&[u8]> {
+    fn field(self, record: &[u8]) -> Option<&[u8]> {
         match self.0 {
-            Some((place, form)) => place.string(record, form),
+            Some((place, form)) => place.located(record, form),
             None => Some(b""),
         }
+    }
+
+    /// Returns the name, empty where the event has none; `None` when the record is too short.
+    pub(crate) fn read(self, record: &[u8]) -> Option<&[u8]> {
+        self.field(record).map(until_nul)
     }
 }
 
@@ -170,7 +174,7 @@ impl Layout {
     }
 
     /// Reads a record of `cpu`; `None` when it is too short.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn decode(
         &self,
         record: &[u8],
@@ -178,19 +182,32 @@ impl Layout {
         cpu: u32,
         names: &mut Names,
     ) -> Option<RawEvent> {
-        let mut event = RawEvent {
+        let pid = self.maker.pid(record)?;
+        let ptr = self.ptr.unsigned(record)?;
+        let site = names.address(self.call_site.unsigned(record)?);
+        let cache = names.cache_of(site, self.cache.field(record)?);
+        let RawEvent { bytes_req, bytes_alloc, gfp, node, stack, page, .. } = RawEvent::EMPTY;
+        let sizes = match &self.sizes {
+            Some(sizes) => sizes.read(record)?,
+            None => (bytes_req, bytes_alloc, gfp, node),
+        };
+        let (bytes_req, bytes_alloc, gfp, node) = sizes;
+        let kind = self.kind;
+        // All at once, so that it is made where it is to be.
+        Some(RawEvent {
             time_ns,
             cpu,
-            pid: self.maker.pid(record)?,
-            kind: self.kind,
-            ptr: self.ptr.unsigned(record)?,
-            site: names.address(self.call_site.unsigned(record)?),
-            cache: names.cache(self.cache.read(record)?),
-            ..RawEvent::EMPTY
-        };
-        if let Some(sizes) = &self.sizes {
-            sizes.read(record, &mut event)?;
-        }
-        Some(event)
+            pid,
+            kind,
+            ptr,
+            site,
+            cache,
+            bytes_req,
+            bytes_alloc,
+            gfp,
+            node,
+            stack,
+            page,
+        })
     }
 }

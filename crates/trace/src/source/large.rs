@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
+use super::ahead::Movable;
 use super::recording::{Facts, Source};
 use crate::{Error, Kind, NONE, RawEvent};
 
@@ -53,9 +54,7 @@ impl<S: Source> LargeOnce<S> {
 
     /// Takes an event; those that need not wait go `to`.
     fn take(&mut self, event: RawEvent, to: &mut Vec<RawEvent>) {
-        let is_large = event.kind == Kind::Kmalloc
-            && event.has_object()
-            && event.bytes_alloc >= LARGE_BYTES_MIN;
+        let is_large = is_large(&event);
         if self.queue.is_empty() && !is_large {
             return to.push(event);
         }
@@ -104,8 +103,14 @@ impl<S: Source> Source for LargeOnce<S> {
         if self.has_ended {
             return Ok(false);
         }
+        let first = to.len();
+        self.has_ended = !self.source.read(to)?;
+        // Most parts have no such block, and stay where they are.
+        if self.queue.is_empty() && !to[first..].iter().any(is_large) {
+            return Ok(!self.has_ended || !to.is_empty());
+        }
         let mut read = std::mem::take(&mut self.read);
-        self.has_ended = !self.source.read(&mut read)?;
+        read.extend(to.drain(first..));
         read.drain(..).for_each(|event| self.take(event, to));
         self.read = read;
         if self.has_ended {
@@ -124,6 +129,18 @@ impl<S: Source> Source for LargeOnce<S> {
     fn is_sampled(&self) -> bool {
         self.source.is_sampled()
     }
+}
+
+impl<S: Movable> Movable for LargeOnce<S> {
+    fn facts_mut(&mut self) -> &mut Facts {
+        self.source.facts_mut()
+    }
+}
+
+/// Returns whether an event tells of a block that may lie in no slab.
+#[inline]
+fn is_large(event: &RawEvent) -> bool {
+    event.kind == Kind::Kmalloc && event.bytes_alloc >= LARGE_BYTES_MIN && event.has_object()
 }
 
 /// Returns whether two events tell of one block: `second` names the call site that asked.

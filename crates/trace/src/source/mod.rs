@@ -1,6 +1,7 @@
 //! Where events come from. Every reader gives the same thing, [`RawEvent`](crate::RawEvent)s in time order, through
 //! the same trait, and lives in a file of its own.
 
+pub(crate) mod ahead;
 pub(crate) mod build_id;
 pub(crate) mod bulk;
 mod bytes;

@@ -21,19 +21,76 @@ pub struct Names {
     addresses: FxHashMap<u64, u32>,
     symbols: FxHashMap<String, u32>,
     cache_ids: FxHashMap<Vec<u8>, u32>,
+    /// Call sites by their addresses, one for each place that an address can have here: most events have one of few
+    recent: Vec<(u64, u32)>,
+    /// By call site: the cache that its last event named
+    of_sites: Vec<u32>,
+}
+
+/// The number of places in [`Names::recent`].
+const RECENT_BITS: u32 = 10;
+
+/// How many names there are: call sites, caches, and what stacks are made of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reach {
+    sites: usize,
+    caches: usize,
+    stacks: (usize, usize),
+}
+
+/// Names that were added.
+#[derive(Debug)]
+pub(super) struct Grown {
+    sites: Vec<Site>,
+    caches: Vec<String>,
+    stacks: StackTree,
 }
 
 impl Names {
+    /// Returns how many there are.
+    pub(super) fn reach(&self) -> Reach {
+        let (sites, caches) = (self.sites.len(), self.caches.len());
+        Reach { sites, caches, stacks: self.stacks.reach() }
+    }
+
+    /// Returns those that were added behind what is known.
+    pub(super) fn since(&self, known: &Reach) -> Grown {
+        Grown {
+            sites: self.sites[known.sites..].to_vec(),
+            caches: self.caches[known.caches..].to_vec(),
+            stacks: self.stacks.since(known.stacks),
+        }
+    }
+
+    /// Appends what was added to others that were equal. Nothing may be added here otherwise.
+    pub(super) fn grow(&mut self, grown: Grown) {
+        self.sites.extend(grown.sites);
+        self.caches.extend(grown.caches);
+        self.stacks.grow(grown.stacks);
+    }
+
     /// Returns the number of the call site at `address`, [`NONE`] for 0: a kernel that hides its addresses.
     #[inline]
     pub(super) fn address(&mut self, address: u64) -> u32 {
         if address == 0 {
             return NONE;
         }
-        *self.addresses.entry(address).or_insert_with(|| {
+        let place = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT_BITS)) as usize;
+        match self.recent.get(place) {
+            Some((recent, id)) if *recent == address => *id,
+            _ => self.look_up_address(address, place),
+        }
+    }
+
+    #[cold]
+    fn look_up_address(&mut self, address: u64, place: usize) -> u32 {
+        let id = *self.addresses.entry(address).or_insert_with(|| {
             self.sites.push(Site { address, ..Site::default() });
             self.sites.len() as u32 - 1
-        })
+        });
+        self.recent.resize(1 << RECENT_BITS, (0, NONE));
+        self.recent[place] = (address, id);
+        id
     }
 
     /// Returns the number of the call site that the source calls `symbol`.
@@ -103,6 +160,30 @@ impl Names {
         id
     }
 
+    /// Does as [`Names::cache`] with what is in `field` up to a NUL, for an event of a call site. But for a few it names
+    /// the cache that the site's last event named.
+    #[inline]
+    pub(super) fn cache_of(&mut self, site: u32, field: &[u8]) -> u32 {
+        if let Some(id) = self.of_sites.get(site as usize)
+            && let Some(known) = self.caches.get(*id as usize)
+            && let Some((name, [0, ..])) = field.split_at_checked(known.len())
+            && is_same(known.as_bytes(), name)
+        {
+            return *id;
+        }
+        self.look_up_cache(site, field)
+    }
+
+    #[cold]
+    fn look_up_cache(&mut self, site: u32, field: &[u8]) -> u32 {
+        let id = self.cache(until_nul(field));
+        if site != NONE && id != NONE {
+            self.of_sites.resize(self.sites.len(), NONE);
+            self.of_sites[site as usize] = id;
+        }
+        id
+    }
+
     /// Returns the number of the cache called `name`, [`NONE`] for "".
     #[inline]
     pub(super) fn cache(&mut self, name: &[u8]) -> u32 {
@@ -117,4 +198,21 @@ impl Names {
         self.cache_ids.insert(name.to_owned(), id);
         id
     }
+}
+
+/// Returns whether two names of equal length are equal: a call of the C library's function takes longer than comparing twenty
+/// bytes does.
+#[inline]
+fn is_same(known: &[u8], name: &[u8]) -> bool {
+    let (known, known_rest) = known.as_chunks::<8>();
+    let (name, rest) = name.as_chunks::<8>();
+    let mut rests = known_rest.iter().zip(rest);
+    known.iter().zip(name).all(|(a, b)| u64::from_le_bytes(*a) == u64::from_le_bytes(*b))
+        && rests.all(|(a, b)| a == b)
+}
+
+/// Returns what a field holds before its first NUL.
+pub(super) fn until_nul(field: &[u8]) -> &[u8] {
+    let end = field.iter().position(|&byte| byte == 0).unwrap_or(field.len());
+    &field[..end]
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::ahead::Ahead;
 use super::recording::{Format, Source};
 use super::{detect, parquet, perf_data, perfetto, text, trace_dat};
 use crate::store::ParquetFile;
@@ -30,9 +31,9 @@ pub fn read_raw(input: Input, format: Option<Format>) -> Result<Box<dyn Source>,
             let (file, bytes) = input.into_file()?;
             of_parquet(&path, &ParquetFile::open(&path, file, bytes)?)
         }
-        Format::PerfData => Box::new(perf_data::PerfData::open(input)?),
+        Format::PerfData => Box::new(Ahead::new(perf_data::PerfData::open(input)?)),
         Format::Perfetto => Box::new(perfetto::Perfetto::open(input)),
-        Format::TraceDat => Box::new(trace_dat::TraceDat::open(input)?),
+        Format::TraceDat => Box::new(Ahead::new(trace_dat::TraceDat::open(input)?)),
         Format::PerfScript | Format::TraceCmdReport | Format::Trace => {
             Box::new(text::Text::open(input, format))
         }

@@ -15,6 +15,7 @@ use std::io::{ErrorKind, Read};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::ahead::Movable;
 use super::bulk::Bulk;
 use super::cgroup::CgroupEvent;
 use super::format::{EventFormat, Place};
@@ -47,8 +48,8 @@ pub(crate) struct TracefsRaw<R> {
 #[derive(Debug)]
 struct Decoder {
     layouts: Vec<Known>,
-    /// Index into `layouts` by the number in `common_type`.
-    layout_of: FxHashMap<u16, u8>,
+    /// Index into `layouts` by the number in `common_type`
+    layout_of: Vec<Option<u8>>,
     /// The threads of the recorder, and whether their own events are marked instead of left out.
     recorder: Vec<u32>,
     is_marking: bool,
@@ -110,7 +111,7 @@ impl<R: Read> TracefsRaw<R> {
         facts: Facts,
     ) -> Result<TracefsRaw<R>, String> {
         let mut layouts = Vec::new();
-        let mut layout_of = FxHashMap::default();
+        let mut layout_of = Vec::new();
         for format in formats {
             let layout = if let Some(kind) = kind_of(&format.name) {
                 Known::One(Layout::new(kind, format)?)
@@ -125,7 +126,9 @@ impl<R: Read> TracefsRaw<R> {
                 }
                 Known::Task(name, cgroup)
             };
-            layout_of.insert(format.id as u16, layouts.len() as u8);
+            let id = usize::from(format.id as u16);
+            layout_of.resize(layout_of.len().max(id + 1), None);
+            layout_of[id] = Some(layouts.len() as u8);
             layouts.push(layout);
         }
         let bulk = layouts.iter_mut().filter_map(|layout| match layout {
@@ -191,19 +194,15 @@ impl<R: Read> TracefsRaw<R> {
         self
     }
 
-    /// Returns what the recording says of itself.
-    pub(crate) fn facts_mut(&mut self) -> &mut Facts {
-        &mut self.decoder.facts
-    }
-
     /// Returns, per CPU, how many events the pages read so far say were missed.
     pub(crate) fn missed(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         self.cpus.iter().map(|pages| (pages.cpu, pages.missed))
     }
 }
 
-/// Events given by one [`Source::read`], at least, while there are any.
-const CHUNK_EVENTS: usize = 4096;
+/// Events given by one [`Source::read`], at least, while there are any. (Those that wait in between two threads stay in the
+/// processor's caches.)
+const CHUNK_EVENTS: usize = 1024;
 
 impl<R: Read + std::fmt::Debug> Source for TracefsRaw<R> {
     fn read(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error> {
@@ -229,6 +228,12 @@ impl<R: Read + std::fmt::Debug> Source for TracefsRaw<R> {
 
     fn facts(&self) -> &Facts {
         &self.decoder.facts
+    }
+}
+
+impl<R: Read + std::fmt::Debug + Send + 'static> Movable for TracefsRaw<R> {
+    fn facts_mut(&mut self) -> &mut Facts {
+        &mut self.decoder.facts
     }
 }
 
@@ -268,9 +273,10 @@ impl<R: Read> CpuPages<R> {
 
     fn take_until(&mut self, until: (u64, u32), to: &mut Vec<RawEvent>) {
         let rest = &self.events[self.next..self.settled];
-        let ready = rest.iter().take_while(|event| (event.time_ns, self.cpu) < until).count();
-        to.extend_from_slice(&rest[..ready]);
-        self.next += ready;
+        let before = to.len();
+        // One by one: on a busy machine few events come from one CPU in a row.
+        to.extend(rest.iter().take_while(|event| (event.time_ns, self.cpu) < until));
+        self.next += to.len() - before;
     }
 }
 
@@ -378,7 +384,7 @@ impl Decoder {
     ) -> Result<(), &'static str> {
         let short = "record that is too short";
         let id = u16::from_le_bytes(*record.first_chunk().ok_or(short)?);
-        let Some(layout) = self.layout_of.get(&id) else { return Ok(()) };
+        let Some(Some(layout)) = self.layout_of.get(usize::from(id)) else { return Ok(()) };
         let layout = &self.layouts[usize::from(*layout)];
         let maker = match layout {
             Known::One(layout) => layout.maker,

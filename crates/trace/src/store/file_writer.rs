@@ -1,30 +1,45 @@
 //! Batches of rows on their way into a Parquet file.
+//!
+//! # How it works
+//! A thread of its own makes row groups of them ([`RowGroups`]), which is a quarter of an import's work, while the next batch
+//! is filled.
+//!
+//! # Invariants
+//! Groups are written in the order in which they came, at most [`WAITING_MAX`] wait. An error of the thread is that of the next
+//! call.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::thread::{self, JoinHandle};
 
-use arrow_array::types::Int32Type;
-use arrow_array::{
-    ArrayRef, DictionaryArray, Int16Array, Int32Array, Int64Array, RecordBatch, StringArray,
-    UInt8Array, UInt16Array, UInt32Array, new_null_array,
-};
-use parquet::arrow::ArrowWriter;
-use parquet::file::metadata::KeyValue;
+use arrow_array::StringArray;
 use slablab_host::WholeFile;
 
-use super::schema::{self, Columns};
-use super::sums::Summing;
-use crate::meta::{META_KEY, Meta, RecordedCache, Site};
-use crate::{Batch, Error, Kind, NO_BYTE, NONE, PageEvent, PageKind, RawPage};
+use super::row_groups::RowGroups;
+use super::schema::{Columns, ROW_GROUP_ROWS};
+use crate::meta::{Meta, RecordedCache, Site};
+use crate::{Batch, Error, PageEvent};
+
+/// Batches that wait for the thread.
+const WAITING_MAX: usize = 1;
 
 /// A Parquet file under construction.
 #[derive(Debug)]
 pub(super) struct FileWriter {
     path: PathBuf,
-    rows: ArrowWriter<Summing>,
     output: WholeFile,
-    columns: Columns,
-    groups: usize,
+    is_empty: bool,
+    groups: Option<SyncSender<Group>>,
+    /// Batches whose rows are written
+    used: Receiver<Batch>,
+    thread: Option<JoinHandle<Result<RowGroups, Error>>>,
+}
+
+/// What a row group is made of.
+enum Group {
+    /// Rows, and the names of the call sites and caches that they may have
+    Slabs(Box<(Batch, StringArray, StringArray)>),
+    Pages(Vec<PageEvent>),
 }
 
 impl FileWriter {
@@ -34,16 +49,33 @@ impl FileWriter {
         output: WholeFile,
         columns: Columns,
     ) -> Result<FileWriter, Error> {
-        let file = output.file().map_err(|e| Error::io(path, "cannot write", e))?;
-        let (schema, properties) = (schema::schema(columns), schema::properties());
-        let rows = ArrowWriter::try_new(Summing::new(file), schema, Some(properties))
-            .map_err(|e| write_error(path, e))?;
-        Ok(FileWriter { path: path.into(), rows, output, columns, groups: 0 })
+        let io = |e| Error::io(path, "cannot write", e);
+        let mut file = RowGroups::create(path, output.file().map_err(io)?, columns)?;
+        let (groups, to_write) = sync_channel(WAITING_MAX);
+        let (written, used) = channel();
+        let write = move || {
+            for group in to_write {
+                match group {
+                    Group::Slabs(slabs) => {
+                        let (mut rows, sites, caches) = *slabs;
+                        file.write(&rows, &sites, &caches)?;
+                        rows.clear();
+                        // When the file is finished, the receiver is gone.
+                        let _ = written.send(rows);
+                    }
+                    Group::Pages(rows) => file.write_pages(&rows)?,
+                }
+            }
+            Ok(file)
+        };
+        let thread = thread::Builder::new().spawn(write).map_err(io)?;
+        let (groups, thread) = (Some(groups), Some(thread));
+        Ok(FileWriter { path: path.into(), output, is_empty: true, groups, used, thread })
     }
 
     /// Returns whether nothing was written yet.
     pub(super) fn is_empty(&self) -> bool {
-        self.groups == 0
+        self.is_empty
     }
 
     /// Gives up the file, to which nothing was written.
@@ -51,127 +83,45 @@ impl FileWriter {
         self.output
     }
 
-    /// Appends a row group. `sites` and `caches` are those that the rows may name.
+    /// Appends a row group. `sites` and `caches` are those that the rows may name. Returns an empty batch to go on with.
     pub(super) fn write(
         &mut self,
-        rows: &Batch,
+        rows: Batch,
         sites: &[Site],
         caches: &[RecordedCache],
-    ) -> Result<(), Error> {
-        self.write_group(&record_batch(rows, sites, caches, self.columns))
+    ) -> Result<Batch, Error> {
+        let sites = StringArray::from_iter_values(sites.iter().map(|site| &site.name));
+        let caches = StringArray::from_iter_values(caches.iter().map(RecordedCache::recorded_name));
+        self.send(Group::Slabs(Box::new((rows, sites, caches))))?;
+        Ok(self.used.try_recv().unwrap_or_else(|_| Batch::with_capacity(ROW_GROUP_ROWS)))
     }
 
     /// Appends a row group of page rows.
-    pub(super) fn write_pages(&mut self, rows: &[PageEvent]) -> Result<(), Error> {
-        self.write_group(&page_batch(rows))
+    pub(super) fn write_pages(&mut self, rows: Vec<PageEvent>) -> Result<(), Error> {
+        self.send(Group::Pages(rows))
     }
 
-    fn write_group(&mut self, rows: &RecordBatch) -> Result<(), Error> {
-        self.groups += 1;
-        let written = self.rows.write(rows);
-        written.and_then(|()| self.rows.flush()).map_err(|e| write_error(&self.path, e))?;
-        let ended = self.rows.sync().and_then(|()| self.rows.inner_mut().end_group());
-        ended.map_err(|e| Error::io(&self.path, "cannot write", e))
+    fn send(&mut self, group: Group) -> Result<(), Error> {
+        self.is_empty = false;
+        let sent = self.groups.as_ref().is_some_and(|groups| groups.send(group).is_ok());
+        if sent { Ok(()) } else { self.end().and(Err(self.has_ended())) }
+    }
+
+    /// Waits for the thread.
+    fn end(&mut self) -> Result<RowGroups, Error> {
+        self.groups = None;
+        let Some(thread) = self.thread.take() else { return Err(self.has_ended()) };
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
+    /// Says that an error has ended the file before.
+    fn has_ended(&self) -> Error {
+        Error::io(&self.path, "cannot write", std::io::ErrorKind::BrokenPipe.into())
     }
 
     /// Appends the metadata and closes the file.
     pub(super) fn finish(mut self, meta: &Meta) -> Result<WholeFile, Error> {
-        let json =
-            serde_json::to_string(&meta.clone().packed()).expect("metadata has only string keys");
-        self.rows.append_key_value_metadata(KeyValue::new(META_KEY.to_owned(), json));
-        let rows = self.rows.into_inner().map_err(|e| write_error(&self.path, e))?;
-        rows.finish().map_err(|e| Error::io(&self.path, "cannot write", e))?;
+        self.end()?.finish(meta)?;
         Ok(self.output)
     }
-}
-
-fn record_batch(
-    rows: &Batch,
-    sites: &[Site],
-    caches: &[RecordedCache],
-    columns: Columns,
-) -> RecordBatch {
-    let alloc = |row: usize| rows.kind[row].is_alloc();
-    let bytes = |column: &[u64]| -> ArrayRef {
-        let value = |(row, &bytes)| alloc(row).then_some(bytes as i64);
-        Arc::new(Int64Array::from_iter(column.iter().enumerate().map(value)))
-    };
-    let kinds = StringArray::from_iter_values(Kind::ALL.map(Kind::name));
-    let kind_keys = Int32Array::from_iter_values(rows.kind.iter().map(|&k| k as i32));
-    let sites = StringArray::from_iter_values(sites.iter().map(|s| &s.name));
-    let caches = StringArray::from_iter_values(caches.iter().map(RecordedCache::recorded_name));
-    let mut arrays: Vec<ArrayRef> = vec![
-        Arc::new(Int64Array::from_iter_values(rows.time_ns.iter().map(|&t| t as i64))),
-        Arc::new(UInt16Array::from(rows.cpu.clone())),
-        Arc::new(UInt32Array::from(rows.pid.clone())),
-        dictionary(kind_keys, kinds),
-        Arc::new(UInt32Array::from_iter(rows.object.iter().map(|&o| (o != NONE).then_some(o)))),
-        dictionary(keys(&rows.site), sites),
-        dictionary(keys(&rows.cache), caches),
-        bytes(&rows.bytes_req),
-        bytes(&rows.bytes_alloc),
-        Arc::new(UInt32Array::from_iter(
-            rows.gfp.iter().enumerate().map(|(row, &gfp)| alloc(row).then_some(gfp)),
-        )),
-        Arc::new(Int16Array::from_iter(
-            rows.node.iter().enumerate().map(|(row, &node)| alloc(row).then_some(node)),
-        )),
-        Arc::new(UInt32Array::from_iter(rows.stack.iter().map(|&s| (s != NONE).then_some(s)))),
-    ];
-    let schema = schema::schema(columns);
-    let absent = &schema.fields()[arrays.len()..];
-    arrays.extend(absent.iter().map(|field| new_null_array(field.data_type(), rows.len())));
-    RecordBatch::try_new(schema, arrays).expect("columns match the schema")
-}
-
-fn page_batch(rows: &[PageEvent]) -> RecordBatch {
-    let schema = schema::schema(Columns::WithPages);
-    let null = |name: &str| {
-        let (_, field) = schema.column_with_name(name).expect("a column of the schema");
-        new_null_array(field.data_type(), rows.len())
-    };
-    let number = |of: fn(&PageEvent) -> u32| -> ArrayRef {
-        let number = |row| Some(of(row)).filter(|number| *number != NONE);
-        Arc::new(UInt32Array::from_iter(rows.iter().map(number)))
-    };
-    let byte = |of: fn(&RawPage) -> u8| -> ArrayRef {
-        let byte = |row: &PageEvent| Some(of(&row.page)).filter(|byte| *byte != NO_BYTE);
-        Arc::new(UInt8Array::from_iter(rows.iter().map(byte)))
-    };
-    let kinds = StringArray::from_iter_values(PageKind::ALL.map(PageKind::name));
-    let kind_keys = Int32Array::from_iter_values(rows.iter().map(|row| row.page.kind as i32));
-    let gfp = |row: &PageEvent| (row.page.kind == PageKind::Alloc).then_some(row.gfp);
-    let arrays: Vec<ArrayRef> = vec![
-        Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.time_ns as i64))),
-        Arc::new(UInt16Array::from_iter_values(rows.iter().map(|row| row.cpu))),
-        Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.pid))),
-        dictionary(kind_keys, kinds),
-        number(|row| row.object),
-        null("site"),
-        null("cache"),
-        null("bytes_req"),
-        null("bytes_alloc"),
-        Arc::new(UInt32Array::from_iter(rows.iter().map(gfp))),
-        null("node"),
-        number(|row| row.stack),
-        byte(|page| page.order),
-        byte(|page| page.migrate_type),
-        byte(|page| page.fallback_order),
-        byte(|page| page.fallback_type),
-        byte(|page| page.change_ownership),
-    ];
-    RecordBatch::try_new(Arc::clone(&schema), arrays).expect("columns match the schema")
-}
-
-fn keys(ids: &[u32]) -> Int32Array {
-    Int32Array::from_iter(ids.iter().map(|&id| (id != NONE).then_some(id as i32)))
-}
-
-fn dictionary(keys: Int32Array, values: StringArray) -> ArrayRef {
-    let array = DictionaryArray::<Int32Type>::try_new(keys, Arc::new(values));
-    Arc::new(array.expect("keys are below the number of values"))
-}
-
-fn write_error(path: &Path, error: parquet::errors::ParquetError) -> Error {
-    Error::io(path, "cannot write", Error::cause_of(error))
 }

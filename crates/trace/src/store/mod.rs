@@ -12,13 +12,16 @@
 //! `object`, where not null, is below `meta.object_slots`; `time_ns` never decreases;
 //! every site and cache string of the rows is in `meta.sites` and `meta.caches`.
 
+mod dictionary;
 mod file_reader;
 mod file_writer;
 mod guard;
+mod packed;
 mod page_rows;
 mod positioned;
 mod projection;
 mod reader;
+mod row_groups;
 mod schema;
 mod sums;
 mod wanted;

@@ -91,12 +91,20 @@ pub(super) fn schema(columns: Columns) -> Arc<Schema> {
     Arc::new(Schema::new(fields))
 }
 
+/// How hard pages are compressed.
+pub(super) const ZSTD_LEVEL: i32 = 3;
+
+/// Returns it as Parquet knows it.
+pub(super) fn zstd_level() -> ZstdLevel {
+    ZstdLevel::try_new(ZSTD_LEVEL).expect("it is a zstd level")
+}
+
 /// Returns how the columns are written. Times rise by small steps and slots are given out last in,
 /// first out, so their differences are packed; everything else has few values and is a dictionary.
 /// (On a recording of hackbench a dictionary of slots took twice the bytes.)
 pub(super) fn properties() -> WriterProperties {
     let mut properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3).expect("3 is a zstd level")))
+        .set_compression(Compression::ZSTD(zstd_level()))
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .set_sorting_columns(Some(vec![BY_TIME]))
         .set_statistics_enabled(EnabledStatistics::Chunk);

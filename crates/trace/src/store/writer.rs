@@ -297,8 +297,8 @@ impl TraceWriter {
         }
         match &mut self.rows {
             Rows::File(file) => {
-                file.write(&self.pending, &self.sites, &self.caches)?;
-                self.pending.clear();
+                let rows = std::mem::take(&mut self.pending);
+                self.pending = file.write(rows, &self.sites, &self.caches)?;
             }
             Rows::Memory { batches, pages, batches_max } => {
                 let next = Batch::with_capacity(ROW_GROUP_ROWS);
@@ -318,8 +318,7 @@ impl TraceWriter {
         }
         match &mut self.rows {
             Rows::File(file) => {
-                file.write_pages(&self.pending_pages)?;
-                self.pending_pages.clear();
+                file.write_pages(std::mem::take(&mut self.pending_pages))?;
             }
             Rows::Memory { batches, pages, batches_max } => {
                 pages.push(Arc::new(std::mem::take(&mut self.pending_pages)));
@@ -340,10 +339,10 @@ impl TraceWriter {
         let mut file = FileWriter::create(&self.path, self.nameless()?, columns)?;
         if let Rows::Memory { batches, pages, .. } = &mut self.rows {
             for batch in batches.drain(..) {
-                file.write(&batch, &self.sites, &self.caches)?;
+                file.write(Arc::unwrap_or_clone(batch), &self.sites, &self.caches)?;
             }
             for rows in pages.drain(..) {
-                file.write_pages(&rows)?;
+                file.write_pages(Arc::unwrap_or_clone(rows))?;
             }
         }
         self.rows = Rows::File(Box::new(file));
@@ -391,13 +390,12 @@ impl TraceWriter {
             for event in batch.events() {
                 group.push(&event);
                 if group.len() == ROW_GROUP_ROWS {
-                    file.write(&group, &self.sites, &self.caches)?;
-                    group.clear();
+                    group = file.write(group, &self.sites, &self.caches)?;
                 }
             }
         }
         if !group.is_empty() {
-            file.write(&group, &self.sites, &self.caches)?;
+            file.write(group, &self.sites, &self.caches)?;
         }
         self.rows = Rows::File(Box::new(file));
         Ok(())

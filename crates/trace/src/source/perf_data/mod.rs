@@ -26,6 +26,7 @@ use self::losses::Losses;
 use self::queue::Queue;
 use self::stream::{End, Stream, kind};
 use self::tracing::{AnyLayout, Tracing};
+use super::ahead::Movable;
 use super::names::Names;
 use super::recording::{Facts, Source, no_kmem_events};
 use crate::error::At;
@@ -49,7 +50,7 @@ const PIPE_HEADER_BYTES: u64 = 16;
 #[derive(Debug)]
 pub(super) struct PerfData {
     path: PathBuf,
-    stream: Stream<Box<dyn Read>>,
+    stream: Stream<Box<dyn Read + Send>>,
     /// Where in the file `stream` begins.
     stream_offset: u64,
     header: Header,
@@ -90,22 +91,24 @@ impl PerfData {
         header.meta.recorder = "perf record".into();
         header.meta.source = "perf.data".into();
         let mut facts = Facts { bytes: input.bytes(), ..Facts::default() };
-        let (stream_offset, records): (u64, Box<dyn Read>) = match bytes.u64().ok_or_else(cut)? {
-            // Made for a pipe: everything else comes as records.
-            PIPE_HEADER_BYTES => {
-                let mut records = input.into_reader();
-                let head = &mut [0; PIPE_HEADER_BYTES as usize];
-                records.read_exact(head).map_err(io)?;
-                (PIPE_HEADER_BYTES, Box::new(records))
-            }
-            _ => {
-                let (mut file, file_bytes) = input.into_file()?;
-                facts.bytes = file_bytes;
-                let (offset, length) = sections(&path, &mut file, bytes, file_bytes, &mut header)?;
-                file.seek(SeekFrom::Start(offset)).map_err(io)?;
-                (offset, Box::new(file.take(length)))
-            }
-        };
+        let (stream_offset, records): (u64, Box<dyn Read + Send>) =
+            match bytes.u64().ok_or_else(cut)? {
+                // Made for a pipe: everything else comes as records.
+                PIPE_HEADER_BYTES => {
+                    let mut records = input.into_reader();
+                    let head = &mut [0; PIPE_HEADER_BYTES as usize];
+                    records.read_exact(head).map_err(io)?;
+                    (PIPE_HEADER_BYTES, Box::new(records))
+                }
+                _ => {
+                    let (mut file, file_bytes) = input.into_file()?;
+                    facts.bytes = file_bytes;
+                    let (offset, length) =
+                        sections(&path, &mut file, bytes, file_bytes, &mut header)?;
+                    file.seek(SeekFrom::Start(offset)).map_err(io)?;
+                    (offset, Box::new(file.take(length)))
+                }
+            };
         Ok(PerfData {
             path,
             stream: Stream::new(records),
@@ -409,5 +412,11 @@ impl Source for PerfData {
 
     fn facts(&self) -> &Facts {
         &self.facts
+    }
+}
+
+impl Movable for PerfData {
+    fn facts_mut(&mut self) -> &mut Facts {
+        &mut self.facts
     }
 }

@@ -64,7 +64,7 @@ const CHUNK_PACKETS: usize = 64;
 pub(super) struct Perfetto {
     path: PathBuf,
     /// `None` when all packets were read.
-    packets: Option<BufReader<Box<dyn Read>>>,
+    packets: Option<BufReader<Box<dyn Read + Send>>>,
     offset: u64,
     sorter: Sorter,
     /// Names of call sites by the sequence of packets that sent them, and their numbers.

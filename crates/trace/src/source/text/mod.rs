@@ -38,7 +38,7 @@ use slablab_linux::CPUS_MAX;
 pub(super) struct Text {
     path: PathBuf,
     /// `None` when all lines were read.
-    lines: Option<BufReader<Box<dyn Read>>>,
+    lines: Option<BufReader<Box<dyn Read + Send>>>,
     lines_read: u64,
     sorter: Sorter,
     facts: Facts,
@@ -88,7 +88,7 @@ impl Text {
     }
 
     /// Reads the next lines.
-    fn read_lines(&mut self, mut lines: BufReader<Box<dyn Read>>) -> Result<(), Error> {
+    fn read_lines(&mut self, mut lines: BufReader<Box<dyn Read + Send>>) -> Result<(), Error> {
         let mut bytes = Vec::new();
         for _ in 0..CHUNK_LINES {
             bytes.clear();

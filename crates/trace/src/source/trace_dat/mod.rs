@@ -19,6 +19,7 @@ use std::io::BufReader;
 
 use self::content::{Buffer, Content};
 use self::part::{Compression, Pages, Part};
+use super::ahead::Movable;
 use super::kernel_stack::KernelStack;
 use super::page_format::PageFormat;
 use super::recording::{Facts, Source, no_kmem_events};
@@ -177,5 +178,11 @@ impl Source for TraceDat {
 
     fn facts(&self) -> &Facts {
         self.pages.facts()
+    }
+}
+
+impl Movable for TraceDat {
+    fn facts_mut(&mut self) -> &mut Facts {
+        self.pages.facts_mut()
     }
 }

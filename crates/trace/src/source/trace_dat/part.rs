@@ -106,7 +106,7 @@ fn word(part: &mut Part) -> Result<u32> {
 /// The content of a compressed block, no more of it than the file says.
 pub(super) type Block = Take<Unpacked>;
 
-pub(super) struct Unpacked(Box<dyn Read>);
+pub(super) struct Unpacked(Box<dyn Read + Send>);
 
 impl std::fmt::Debug for Unpacked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
