@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+struct file;
 struct kunit;
 
 struct kunit_case {
@@ -76,9 +77,9 @@ struct kunit {
 	struct list_head kapi_actions;
 	/* Functions that are replaced. */
 	struct list_head kapi_stubs;
+	struct list_head kapi_resources;
 };
 
-extern int kapi_kunit_run(struct kunit_suite *const *suites);
 /* @found: the two values that were compared, or NULL. */
 extern void kapi_kunit_fail(struct kunit *test, bool stop, const char *file, int line, const char *expected,
 			    const long long *found, const char *fmt, ...);
@@ -90,19 +91,21 @@ extern void kunit_remove_action(struct kunit *test, void (*action)(void *data), 
 extern void kunit_release_action(struct kunit *test, void (*action)(void *data), void *data);
 extern void *kunit_kmalloc_array(struct kunit *test, size_t n, size_t size, gfp_t gfp);
 extern void kunit_kfree(struct kunit *test, const void *ptr);
+/* Memory of a user, for as long as the case runs. Return: its address, 0 if there is none. */
+extern unsigned long kunit_vm_mmap(struct kunit *test, struct file *file, unsigned long addr, unsigned long len,
+				   unsigned long prot, unsigned long flag, unsigned long offset);
 #define kunit_kmalloc(test, size, gfp) kunit_kmalloc_array(test, 1, size, gfp)
 #define kunit_kzalloc(test, size, gfp) kunit_kmalloc_array(test, 1, size, (gfp) | __GFP_ZERO)
 #define kunit_kcalloc(test, n, size, gfp) kunit_kmalloc_array(test, n, size, (gfp) | __GFP_ZERO)
 
+/* Suites stand in a section, which is run when the module's init, if it has one, went well. */
 #define kunit_test_suites(...) \
-	static struct kunit_suite *kapi_suites[] = { __VA_ARGS__, NULL }; \
-	static int __init kapi_suites_init(void) { return kapi_kunit_run(kapi_suites); } \
-	module_init(kapi_suites_init); \
-	static void __exit kapi_suites_exit(void) \
-	{ \
-	} \
-	module_exit(kapi_suites_exit)
+	static struct kunit_suite *const __UNIQUE_ID(kapi_suites)[] __used __section("kapi_suites") \
+		__aligned(sizeof(void *)) = { __VA_ARGS__ }
 #define kunit_test_suite(suite) kunit_test_suites(&suite)
+/* Here nothing of an init section goes away. */
+#define kunit_test_init_section_suites(...) kunit_test_suites(__VA_ARGS__)
+#define kunit_test_init_section_suite(suite) kunit_test_suites(&suite)
 
 #define kunit_log(level, test, fmt, ...) printk(level "    # %s: " fmt "\n", (test)->name, ##__VA_ARGS__)
 #define kunit_info(test, fmt, ...) kunit_log(KERN_INFO, test, fmt, ##__VA_ARGS__)
@@ -131,7 +134,11 @@ extern void kunit_kfree(struct kunit *test, const void *ptr);
 #define __KUNIT_MEM(test, stop, left, right, n, ...) \
 	__KUNIT_IF(test, stop, !memcmp(left, right, n), #left " holds what " #right " does", \
 		   __VA_ARGS__)
+#define __KUNIT_MEMN(test, stop, left, right, n, ...) \
+	__KUNIT_IF(test, stop, memcmp(left, right, n), #left " differs from " #right, __VA_ARGS__)
 
+#define KUNIT_FAIL_AND_ABORT(test, ...) \
+	kapi_kunit_fail(test, true, __FILE__, __LINE__, "not to come here", NULL, __VA_ARGS__)
 #define KUNIT_FAIL(test, ...) kapi_kunit_fail(test, false, __FILE__, __LINE__, "not to come here", NULL, __VA_ARGS__)
 
 /* An expectation goes on, an assertion ends the case. */
@@ -168,6 +175,8 @@ extern void kunit_kfree(struct kunit *test, const void *ptr);
 #define KUNIT_EXPECT_STRNEQ_MSG(test, a, b, ...) __KUNIT_STR(test, false, a, !=, b, __VA_ARGS__)
 #define KUNIT_EXPECT_MEMEQ(test, a, b, n) __KUNIT_MEM(test, false, a, b, n, "")
 #define KUNIT_EXPECT_MEMEQ_MSG(test, a, b, n, ...) __KUNIT_MEM(test, false, a, b, n, __VA_ARGS__)
+#define KUNIT_EXPECT_MEMNEQ(test, a, b, n) __KUNIT_MEMN(test, false, a, b, n, "")
+#define KUNIT_EXPECT_MEMNEQ_MSG(test, a, b, n, ...) __KUNIT_MEMN(test, false, a, b, n, __VA_ARGS__)
 
 #define KUNIT_ASSERT_TRUE(test, c) __KUNIT_IF(test, true, c, #c, "")
 #define KUNIT_ASSERT_TRUE_MSG(test, c, ...) __KUNIT_IF(test, true, c, #c, __VA_ARGS__)
@@ -202,5 +211,9 @@ extern void kunit_kfree(struct kunit *test, const void *ptr);
 #define KUNIT_ASSERT_STRNEQ_MSG(test, a, b, ...) __KUNIT_STR(test, true, a, !=, b, __VA_ARGS__)
 #define KUNIT_ASSERT_MEMEQ(test, a, b, n) __KUNIT_MEM(test, true, a, b, n, "")
 #define KUNIT_ASSERT_MEMEQ_MSG(test, a, b, n, ...) __KUNIT_MEM(test, true, a, b, n, __VA_ARGS__)
+#define KUNIT_ASSERT_MEMNEQ(test, a, b, n) __KUNIT_MEMN(test, true, a, b, n, "")
+#define KUNIT_ASSERT_MEMNEQ_MSG(test, a, b, n, ...) __KUNIT_MEMN(test, true, a, b, n, __VA_ARGS__)
+
+#include <kunit/resource.h>
 
 #endif

@@ -7,20 +7,30 @@
 #include <linux/compiler.h>
 #include <asm/barrier.h>
 
+/* The forms that order memory less than fully: all are as strong as the plain one. */
+#define __KAPI_ATOMIC_ORDERS(value, what, of, ...) \
+	static __always_inline value what##_acquire of { return what(__VA_ARGS__); } \
+	static __always_inline value what##_release of { return what(__VA_ARGS__); } \
+	static __always_inline value what##_relaxed of { return what(__VA_ARGS__); }
+
 /* An operation: as it is, and with the new or the old value as result. */
-#define __KAPI_ATOMIC_OP(name, type, value, op) \
+#define __KAPI_ATOMIC_FETCH(name, type, value, op, builtin, operand) \
 	static __always_inline void name##_##op(value i, type *v) \
 	{ \
-		__atomic_fetch_##op(&v->counter, i, __ATOMIC_RELAXED); \
+		__atomic_fetch_##builtin(&v->counter, operand, __ATOMIC_RELAXED); \
 	} \
+	static __always_inline value name##_fetch_##op(value i, type *v) \
+	{ \
+		return __atomic_fetch_##builtin(&v->counter, operand, __ATOMIC_SEQ_CST); \
+	} \
+	__KAPI_ATOMIC_ORDERS(value, name##_fetch_##op, (value i, type *v), i, v)
+#define __KAPI_ATOMIC_OP(name, type, value, op) \
+	__KAPI_ATOMIC_FETCH(name, type, value, op, op, i) \
 	static __always_inline value name##_##op##_return(value i, type *v) \
 	{ \
 		return __atomic_##op##_fetch(&v->counter, i, __ATOMIC_SEQ_CST); \
 	} \
-	static __always_inline value name##_fetch_##op(value i, type *v) \
-	{ \
-		return __atomic_fetch_##op(&v->counter, i, __ATOMIC_SEQ_CST); \
-	}
+	__KAPI_ATOMIC_ORDERS(value, name##_##op##_return, (value i, type *v), i, v)
 
 /* One body for atomic_t (int) and atomic64_t (s64). */
 #define __KAPI_ATOMIC(name, type, value) \
@@ -72,15 +82,21 @@
 	__KAPI_ATOMIC_OP(name, type, value, sub) \
 	__KAPI_ATOMIC_OP(name, type, value, and) \
 	__KAPI_ATOMIC_OP(name, type, value, or) \
-	__KAPI_ATOMIC_OP(name, type, value, xor)
+	__KAPI_ATOMIC_OP(name, type, value, xor) \
+	__KAPI_ATOMIC_FETCH(name, type, value, andnot, and, ~i) \
+	__KAPI_ATOMIC_ORDERS(value, name##_xchg, (type *v, value i), v, i) \
+	__KAPI_ATOMIC_ORDERS(value, name##_cmpxchg, (type *v, value old, value i), v, old, i) \
+	__KAPI_ATOMIC_ORDERS(bool, name##_try_cmpxchg, (type *v, value *old, value i), v, old, i) \
+	static __always_inline value name##_inc_return(type *v) { return name##_add_return(1, v); } \
+	static __always_inline value name##_dec_return(type *v) { return name##_sub_return(1, v); } \
+	__KAPI_ATOMIC_ORDERS(value, name##_inc_return, (type *v), v) \
+	__KAPI_ATOMIC_ORDERS(value, name##_dec_return, (type *v), v)
 
 __KAPI_ATOMIC(atomic, atomic_t, int)
 __KAPI_ATOMIC(atomic64, atomic64_t, s64)
 
 #define atomic_inc(v) atomic_add(1, v)
 #define atomic_dec(v) atomic_sub(1, v)
-#define atomic_inc_return(v) atomic_add_return(1, v)
-#define atomic_dec_return(v) atomic_sub_return(1, v)
 #define atomic_fetch_inc(v) atomic_fetch_add(1, v)
 #define atomic_fetch_dec(v) atomic_fetch_sub(1, v)
 #define atomic_inc_and_test(v) (atomic_inc_return(v) == 0)
@@ -92,8 +108,6 @@ __KAPI_ATOMIC(atomic64, atomic64_t, s64)
 
 #define atomic64_inc(v) atomic64_add(1, v)
 #define atomic64_dec(v) atomic64_sub(1, v)
-#define atomic64_inc_return(v) atomic64_add_return(1, v)
-#define atomic64_dec_return(v) atomic64_sub_return(1, v)
 #define atomic64_fetch_inc(v) atomic64_fetch_add(1, v)
 #define atomic64_fetch_dec(v) atomic64_fetch_sub(1, v)
 #define atomic64_inc_and_test(v) (atomic64_inc_return(v) == 0)

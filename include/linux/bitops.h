@@ -37,8 +37,13 @@ static inline bool test_and_change_bit(long nr, volatile unsigned long *addr)
 	return __atomic_fetch_xor(addr + BIT_WORD(nr), BIT_MASK(nr), __ATOMIC_SEQ_CST) & BIT_MASK(nr);
 }
 
-static inline bool test_bit(long nr, const volatile unsigned long *addr)
+static __always_inline bool test_bit(long nr, const volatile unsigned long *addr)
 {
+	const unsigned long *word = (const unsigned long *)addr + BIT_WORD(nr);
+
+	/* A word that the compiler knows need not be read. */
+	if (__builtin_constant_p(*word))
+		return *word >> (nr % BITS_PER_LONG) & 1;
 	return addr[BIT_WORD(nr)] >> (nr % BITS_PER_LONG) & 1;
 }
 
@@ -48,9 +53,14 @@ static inline void clear_bit_unlock(long nr, volatile unsigned long *addr)
 }
 #define test_and_set_bit_lock(nr, addr) test_and_set_bit(nr, addr)
 
-static inline void __set_bit(long nr, volatile unsigned long *addr) { addr[BIT_WORD(nr)] |= BIT_MASK(nr); }
-static inline void __clear_bit(long nr, volatile unsigned long *addr) { addr[BIT_WORD(nr)] &= ~BIT_MASK(nr); }
-static inline void __change_bit(long nr, volatile unsigned long *addr) { addr[BIT_WORD(nr)] ^= BIT_MASK(nr); }
+/* Not atomic: the compiler may know the result. */
+static inline void __set_bit(long nr, volatile unsigned long *addr) { ((unsigned long *)addr)[BIT_WORD(nr)] |= BIT_MASK(nr); }
+static inline void __clear_bit(long nr, volatile unsigned long *addr)
+{
+	((unsigned long *)addr)[BIT_WORD(nr)] &= ~BIT_MASK(nr);
+}
+
+static inline void __change_bit(long nr, volatile unsigned long *addr) { ((unsigned long *)addr)[BIT_WORD(nr)] ^= BIT_MASK(nr); }
 
 static inline bool __test_and_set_bit(long nr, volatile unsigned long *addr)
 {

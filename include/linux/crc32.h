@@ -16,5 +16,12 @@ extern u32 crc32_be(u32 crc, const void *p, size_t len);
 extern u32 crc32c(u32 crc, const void *p, size_t len);
 #define crc32(seed, data, len) crc32_le(seed, data, len)
 #define __crc32c_le(seed, data, len) crc32c(seed, data, len)
+/* The sum of two runs one after the other, of that of each, where that of the second began with 0. */
+extern u32 crc32_le_combine(u32 crc1, u32 crc2, size_t len2);
+extern u32 crc32c_combine(u32 crc1, u32 crc2, size_t len2);
+#define __crc32c_le_combine(crc1, crc2, len2) crc32c_combine(crc1, crc2, len2)
+/* The sum of a run with @len zeros behind it. */
+#define crc32_le_shift(crc, len) crc32_le_combine(crc, 0, len)
+#define __crc32c_le_shift(crc, len) crc32c_combine(crc, 0, len)
 
 #endif

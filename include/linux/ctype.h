@@ -3,6 +3,16 @@
 #ifndef _LINUX_CTYPE_H
 #define _LINUX_CTYPE_H
 
+/* Classes as bits, for tables of a module's own. */
+#define _U 0x01
+#define _L 0x02
+#define _D 0x04
+#define _C 0x08
+#define _P 0x10
+#define _S 0x20
+#define _X 0x40
+#define _SP 0x80
+
 #define isdigit(c) ((unsigned char)(c) >= '0' && (unsigned char)(c) <= '9')
 #define isupper(c) ((unsigned char)(c) >= 'A' && (unsigned char)(c) <= 'Z')
 #define islower(c) ((unsigned char)(c) >= 'a' && (unsigned char)(c) <= 'z')

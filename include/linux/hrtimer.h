@@ -19,8 +19,14 @@ enum hrtimer_mode {
 #define HRTIMER_ABS HRTIMER_MODE_ABS
 #define HRTIMER_REL HRTIMER_MODE_REL
 
+/* The clock that a timer goes by. */
+struct hrtimer_clock_base {
+	ktime_t (*get_time)(void);
+};
+
 struct hrtimer {
 	struct list_head entry;
+	struct hrtimer_clock_base *base;
 	u64 kapi_expires_ns;
 	enum hrtimer_restart (*function)(struct hrtimer *timer);
 	volatile unsigned int kapi_pending;
@@ -30,6 +36,8 @@ struct hrtimer {
 extern void hrtimer_init(struct hrtimer *timer, clockid_t clock, enum hrtimer_mode mode);
 extern void hrtimer_start(struct hrtimer *timer, ktime_t time, enum hrtimer_mode mode);
 extern int hrtimer_cancel(struct hrtimer *timer);
+/* Return: how many intervals the timer was moved on, to lie behind @now. */
+extern u64 hrtimer_forward(struct hrtimer *timer, ktime_t now, ktime_t interval);
 extern u64 hrtimer_forward_now(struct hrtimer *timer, ktime_t interval);
 #define hrtimer_setup(timer, fn, clock, mode) \
 	do { \

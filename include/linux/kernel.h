@@ -60,11 +60,19 @@ extern int panic_timeout;
 #include <asm/div64.h>
 
 #define TAINT_WARN 9
+#define TAINT_TEST 18
+enum lockdep_ok {
+	LOCKDEP_STILL_OK,
+	LOCKDEP_NOW_UNRELIABLE
+};
 static inline void add_taint(unsigned int flag, int lockdep_ok)
 {
 	(void)flag;
 	(void)lockdep_ok;
 }
-#define trace_printk(fmt, ...) printk(KERN_DEBUG fmt, ##__VA_ARGS__)
+/* Goes to the log, as there is no buffer of traces. */
+extern int kapi_trace_printk(const char *fmt, ...);
+#define trace_printk(fmt, ...) kapi_trace_printk(fmt, ##__VA_ARGS__)
+#define trace_puts(text) kapi_trace_printk("%s", text)
 
 #endif

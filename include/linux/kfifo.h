@@ -55,6 +55,13 @@ extern unsigned int __kfifo_len(const struct __kfifo *fifo, size_t prefix);
 extern unsigned int __kfifo_avail(const struct __kfifo *fifo, size_t prefix);
 extern unsigned int __kfifo_peek_len(const struct __kfifo *fifo, size_t prefix);
 extern void __kfifo_skip(struct __kfifo *fifo, size_t prefix);
+struct scatterlist;
+extern unsigned int __kfifo_dma_in_prepare(struct __kfifo *fifo, struct scatterlist *sgl, int nents, unsigned int len,
+					   size_t prefix);
+extern void __kfifo_dma_in_finish(struct __kfifo *fifo, unsigned int len, size_t prefix);
+extern unsigned int __kfifo_dma_out_prepare(struct __kfifo *fifo, struct scatterlist *sgl, int nents, unsigned int len,
+					    size_t prefix);
+extern void __kfifo_dma_out_finish(struct __kfifo *fifo, unsigned int len, size_t prefix);
 
 /* Whether the buffer lies elsewhere. */
 #define __is_kfifo_ptr(fifo) (sizeof((fifo)->buf) == 0)
@@ -101,6 +108,14 @@ extern void __kfifo_skip(struct __kfifo *fifo, size_t prefix);
 #define kfifo_out_spinlocked(fifo, to, n, lock) __kfifo_spinlocked(lock, kfifo_out(fifo, to, n))
 #define kfifo_in_locked(fifo, from, n, lock) kfifo_in_spinlocked(fifo, from, n, lock)
 #define kfifo_out_locked(fifo, to, n, lock) kfifo_out_spinlocked(fifo, to, n, lock)
+
+/* What a device reads or writes itself: pieces of the ring, and then how much it did. Return: pieces, 0 for none. */
+#define kfifo_dma_in_prepare(fifo, sgl, nents, len) \
+	__kfifo_dma_in_prepare(&(fifo)->kfifo, sgl, nents, len, kfifo_recsize(fifo))
+#define kfifo_dma_in_finish(fifo, len) __kfifo_dma_in_finish(&(fifo)->kfifo, len, kfifo_recsize(fifo))
+#define kfifo_dma_out_prepare(fifo, sgl, nents, len) \
+	__kfifo_dma_out_prepare(&(fifo)->kfifo, sgl, nents, len, kfifo_recsize(fifo))
+#define kfifo_dma_out_finish(fifo, len) __kfifo_dma_out_finish(&(fifo)->kfifo, len, kfifo_recsize(fifo))
 
 /* Whole elements of @len bytes; @copied gets the bytes that went. Return: 0 or -EFAULT. */
 #define kfifo_from_user(fifo, from, len, copied) ({ \

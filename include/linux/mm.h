@@ -20,6 +20,16 @@
 #include <linux/vmalloc.h>
 #include <asm/page.h>
 
+/* What a mapping of a user may do, and of what kind it is. */
+#define PROT_NONE 0
+#define PROT_READ 1
+#define PROT_WRITE 2
+#define PROT_EXEC 4
+#define MAP_SHARED 1
+#define MAP_PRIVATE 2
+#define MAP_FIXED 16
+#define MAP_ANONYMOUS 32
+
 extern unsigned long max_mapnr;
 extern unsigned long max_pfn;
 extern unsigned long num_physpages;

@@ -80,6 +80,7 @@ extern void *vmemdup_user(const void __user *from, size_t n);
 extern void *memdup_user_nul(const void __user *from, size_t n);
 extern char *strndup_user(const char __user *s, long n);
 #define memdup_array_user(from, n, size) memdup_user(from, size_mul(n, size))
+extern void *kmemdup_array(const void *p, size_t count, size_t size, gfp_t gfp);
 extern char *kmemdup_nul(const char *s, size_t n, gfp_t gfp);
 
 /* Two arrays of pointers that end with NULL, as one that was allocated. */

@@ -46,13 +46,19 @@ fn tests_and_samples_of_6_1_pass() {
 #[test]
 fn tests_and_samples_of_6_12_pass() {
     let cases = [
+        ("lib/atomic64_test.c", "passed for x86-64 platform"),
         ("lib/bitfield_kunit.c", "ok 1 bitfields"),
+        ("lib/checksum_kunit.c", "ok 1 checksum"),
         ("lib/cpumask_kunit.c", "ok 1 cpumask"),
+        ("lib/crc32test.c", "crc32c_combine: 8373 self tests passed"),
+        ("lib/fortify_kunit.c", "ok 1 fortify"),
         ("lib/globtest.c", "64 self-tests passed, 0 failed"),
         ("lib/is_signed_type_kunit.c", "ok 1 is_signed_type"),
+        ("lib/kunit/kunit-example-test.c", "ok 2 example"),
         ("lib/list-test.c", "ok 3 klist"),
         ("lib/math/rational-test.c", "ok 1 rational"),
         ("lib/math/test_mul_u64_u64_div_u64.c", "Completed mul_u64_u64_div_u64() test"),
+        ("lib/overflow_kunit.c", "ok 1 overflow"),
         ("lib/siphash_kunit.c", "ok 1 siphash"),
         ("lib/string_helpers_kunit.c", "ok 1 string_helpers"),
         ("lib/string_kunit.c", "ok 1 string"),
@@ -60,9 +66,15 @@ fn tests_and_samples_of_6_12_pass() {
         ("lib/test_linear_ranges.c", "ok 1 linear-ranges-test"),
         ("lib/test_memcat_p.c", "test passed"),
         ("lib/test_min_heap.c", "test passed"),
+        ("lib/test_parman.c", "Priority array check successful"),
         ("lib/test_static_key_base.c", ""),
         ("lib/test_uuid.c", "all 18 tests passed"),
+        ("lib/ts_fsm.c", ""),
+        ("lib/ts_kmp.c", ""),
+        ("lib/usercopy_kunit.c", "ok 1 usercopy"),
+        ("samples/kfifo/dma-example.c", "test passed"),
         ("samples/livepatch/livepatch-shadow-mod.c", ""),
+        ("samples/trace_printk/trace-printk.c", "(irq) This is a static string"),
     ];
     pass("6.12", &cases);
 }
@@ -159,6 +171,32 @@ fn trees_pass_their_tests() {
         assert_eq!(status, Some(1), "{version} {file}: {text}");
         assert!(text.contains(last) && !text.contains("WARNING"), "{version} {file}: {text}");
     }
+}
+
+/// Modules that include what Linux's own tests share.
+#[test]
+fn tests_that_share_a_header_pass() {
+    const SHARED: &str = "tools/testing/selftests/kselftest_module.h";
+    for (file, last) in
+        [("lib/test_bitmap.c", "tests passed"), ("lib/test_scanf.c", "tests passed")]
+    {
+        let Some(folder) = sources("6.12", [file, SHARED].into_iter()) else { return };
+        let path = folder.path().join(file);
+        let output = run(&["insmod", "--kernel-version", "6.12", path.to_str().unwrap()]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{file}: {text}");
+        assert!(text.contains(last), "{file}: {text}");
+    }
+}
+
+/// The module gives a reference back twice, and leaves two: both are told, with the functions that did it.
+#[test]
+fn references_are_tracked() {
+    let Some((text, status)) = printed("6.12", "lib/test_ref_tracker.c", &[]) else { return };
+    assert_eq!(status, Some(0), "{text}");
+    let told = ["reference already released", "alloctest_ref_tracker_free+", "has 1/2 users"];
+    assert!(told.iter().all(|words| text.contains(words)), "{text}");
+    assert!(text.contains("alloctest_ref_tracker_alloc1+"), "{text}");
 }
 
 /// A module may bring a function along that is here too: its own is taken.

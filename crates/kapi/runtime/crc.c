@@ -35,5 +35,35 @@ u32 crc32_be(u32 crc, const void *p, size_t len)
 {
 	return (u32)(from_high((u64)crc << 32, p, len, 0x04c11db7ULL << 32) >> 32);
 }
+
+/* The rest of a product, with the highest power in the lowest bit. */
+static u32 product(u32 a, u32 b, u32 poly)
+{
+	u32 sum = 0;
+	int bit;
+
+	for (bit = 31; bit >= 0; bit--) {
+		if (b & 1U << bit)
+			sum ^= a;
+		a = a >> 1 ^ (a & 1 ? poly : 0);
+	}
+	return sum;
+}
+
+/* @len zeros behind a run multiply its rest by a power of x^8, which is squared from bit to bit of @len. */
+static u32 zeros(u32 crc, size_t len, u32 poly)
+{
+	u32 factor = 1U << 23;
+
+	for (; len; len >>= 1) {
+		if (len & 1)
+			crc = product(crc, factor, poly);
+		factor = product(factor, factor, poly);
+	}
+	return crc;
+}
+
+u32 crc32_le_combine(u32 crc1, u32 crc2, size_t len2) { return zeros(crc1, len2, 0xedb88320) ^ crc2; }
+u32 crc32c_combine(u32 crc1, u32 crc2, size_t len2) { return zeros(crc1, len2, 0x82f63b78) ^ crc2; }
 u64 crc64_be(u64 crc, const void *p, size_t len) { return from_high(crc, p, len, 0x42f0e1eba9ea3693ULL); }
 u64 crc64_nvme(u64 crc, const void *p, size_t len) { return ~from_low(~crc, p, len, 0x9a6c9329ac4bc9b5ULL); }

@@ -183,6 +183,7 @@ extern struct device *kapi_device_for(const struct class *class, struct device *
 
 /* Runtime: called by the host. */
 extern void kapi_runtime_start(void);
+extern int kapi_run_suites(void);
 extern long kapi_read_file(const char *path);
 extern long kapi_write_file(const char *path, const char *text, size_t len);
 extern void kapi_list_files(void);

@@ -2,6 +2,7 @@
 // Rings: positions only rise; what lies between out and in is there to be read.
 #include <linux/kernel.h>
 #include <linux/kfifo.h>
+#include <linux/scatterlist.h>
 #include <linux/string.h>
 
 int __kfifo_init(struct __kfifo *fifo, void *buffer, unsigned int size, size_t esize)
@@ -131,4 +132,59 @@ void __kfifo_skip(struct __kfifo *fifo, size_t prefix)
 {
 	if (fifo->in != fifo->out)
 		fifo->out += prefix ? (unsigned int)prefix + __kfifo_peek_len(fifo, prefix) : 1;
+}
+
+/* Puts @n elements of the ring at position @at into a list: one piece, or two where the ring's end lies between. */
+static unsigned int pieces(struct __kfifo *fifo, struct scatterlist *sgl, int nents, unsigned int n, unsigned int at)
+{
+	size_t esize = fifo->esize, start = (at & fifo->mask) * esize;
+	size_t bytes = n * esize, first = min(bytes, (fifo->mask + 1) * esize - start);
+	int count = 0;
+
+	if (first && nents > 0)
+		sg_set_buf(&sgl[count++], (char *)fifo->data + start, (unsigned int)first);
+	if (bytes > first && nents > 1)
+		sg_set_buf(&sgl[count++], fifo->data, (unsigned int)(bytes - first));
+	if (count)
+		sg_mark_end(&sgl[count - 1]);
+	return (unsigned int)count;
+}
+
+unsigned int __kfifo_dma_in_prepare(struct __kfifo *fifo, struct scatterlist *sgl, int nents, unsigned int len,
+				    size_t prefix)
+{
+	unsigned int room = unused(fifo);
+
+	/* A record goes as a whole, or not at all. */
+	if (prefix && len + prefix > room)
+		return 0;
+	return pieces(fifo, sgl, nents, min(len, room), fifo->in + (unsigned int)prefix);
+}
+
+void __kfifo_dma_in_finish(struct __kfifo *fifo, unsigned int len, size_t prefix)
+{
+	u8 bytes[2] = { (u8)len, (u8)(len >> 8) };
+
+	if (prefix)
+		copy(fifo, bytes, (unsigned int)prefix, fifo->in, true);
+	smp_store_release(&fifo->in, fifo->in + len + (unsigned int)prefix);
+}
+
+unsigned int __kfifo_dma_out_prepare(struct __kfifo *fifo, struct scatterlist *sgl, int nents, unsigned int len,
+				     size_t prefix)
+{
+	unsigned int there = smp_load_acquire(&fifo->in) - fifo->out;
+
+	if (!there)
+		return 0;
+	if (prefix)
+		there = __kfifo_peek_len(fifo, prefix);
+	return pieces(fifo, sgl, nents, min(len, there), fifo->out + (unsigned int)prefix);
+}
+
+void __kfifo_dma_out_finish(struct __kfifo *fifo, unsigned int len, size_t prefix)
+{
+	if (prefix)
+		len = __kfifo_peek_len(fifo, prefix) + (unsigned int)prefix;
+	smp_store_release(&fifo->out, fifo->out + len);
 }

@@ -186,6 +186,7 @@ static noinline enum kunit_status run_once(struct kunit_suite *suite, struct kun
 	INIT_LIST_HEAD(&test.kapi_blocks);
 	INIT_LIST_HEAD(&test.kapi_stubs);
 	INIT_LIST_HEAD(&test.kapi_actions);
+	INIT_LIST_HEAD(&test.kapi_resources);
 	current->kunit_test = &test;
 	run_guarded(&test, suite, one);
 	if (suite->exit)
@@ -248,18 +249,22 @@ static bool run_suite(struct kunit_suite *suite)
 	return good;
 }
 
-int kapi_kunit_run(struct kunit_suite *const *suites)
+/* The section of the module's suites. */
+extern struct kunit_suite *const __start_kapi_suites[] __attribute__((__weak__, __visibility__("hidden")));
+extern struct kunit_suite *const __stop_kapi_suites[] __attribute__((__weak__, __visibility__("hidden")));
+
+int kapi_run_suites(void)
 {
+	long number, count = __stop_kapi_suites - __start_kapi_suites;
 	bool good = true;
-	int number;
 
-	for (number = 0; suites[number]; number++)
-		;
-	pr_info("KTAP version 1\n1..%d\n", number);
-	for (number = 0; suites[number]; number++) {
-		bool suite = run_suite(suites[number]);
+	if (!count)
+		return 0;
+	pr_info("KTAP version 1\n1..%ld\n", count);
+	for (number = 0; number < count; number++) {
+		bool suite = run_suite(__start_kapi_suites[number]);
 
-		pr_info("%s %d %s\n", suite ? "ok" : "not ok", number + 1, suites[number]->name);
+		pr_info("%s %ld %s\n", suite ? "ok" : "not ok", number + 1, __start_kapi_suites[number]->name);
 		good = good && suite;
 	}
 	return good ? 0 : -EIO;

@@ -8,6 +8,7 @@
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 
 struct standing {
 	struct list_head list;

@@ -6,6 +6,7 @@
 #include <linux/kernel.h>
 #include <linux/sort.h>
 #include <linux/string.h>
+#include <linux/uaccess.h>
 
 static unsigned int digit(char c)
 {
@@ -324,52 +325,6 @@ unsigned long find_last_bit(const unsigned long *addr, unsigned long size)
 		if (test_bit((long)at, addr))
 			return at;
 	return size;
-}
-
-unsigned long *bitmap_alloc(unsigned int bits, gfp_t flags)
-{
-	return kmalloc_array(BITS_TO_LONGS(bits), sizeof(unsigned long), flags);
-}
-
-unsigned long *bitmap_zalloc(unsigned int bits, gfp_t flags) { return bitmap_alloc(bits, flags | __GFP_ZERO); }
-void bitmap_free(const unsigned long *map) { kfree(map); }
-
-void bitmap_set(unsigned long *map, unsigned int start, unsigned int len)
-{
-	for (; len; len--)
-		__set_bit(start++, map);
-}
-
-void bitmap_clear(unsigned long *map, unsigned int start, unsigned int len)
-{
-	for (; len; len--)
-		__clear_bit(start++, map);
-}
-
-int bitmap_weight(const unsigned long *map, unsigned int bits)
-{
-	unsigned int i;
-	int weight = 0;
-
-	for (i = 0; i < bits; i++)
-		weight += test_bit(i, map);
-	return weight;
-}
-
-unsigned long bitmap_find_next_zero_area(unsigned long *map, unsigned long size, unsigned long start, unsigned int nr,
-					 unsigned long align_mask)
-{
-	for (;;) {
-		unsigned long begin = find_next_zero_bit(map, size, start), next;
-
-		begin = (begin + align_mask) & ~align_mask;
-		if (begin + nr > size)
-			return begin + nr;
-		next = find_next_bit(map, begin + nr, begin);
-		if (next >= begin + nr)
-			return begin;
-		start = next + 1;
-	}
 }
 
 unsigned long int_sqrt(unsigned long x)

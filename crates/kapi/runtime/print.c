@@ -84,6 +84,17 @@ int vprintk(const char *fmt, va_list args)
 
 int printk(const char *fmt, ...) { return WITH_ARGS(fmt, vprintk(fmt, args)); }
 
+static int trace(const char *fmt, va_list args)
+{
+	char text[LINE_BYTES_MAX];
+	int len = vscnprintf(text, sizeof(text), fmt, args);
+
+	printk(KERN_DEBUG "%s", text);
+	return len;
+}
+
+int kapi_trace_printk(const char *fmt, ...) { return WITH_ARGS(fmt, trace(fmt, args)); }
+
 /* Ten lines in five seconds, as the kernel's default. */
 int printk_ratelimit(void)
 {

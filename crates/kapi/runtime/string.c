@@ -121,6 +121,8 @@ void *kmemdup(const void *p, size_t n, gfp_t gfp)
 	return copy ? memcpy(copy, p, n) : NULL;
 }
 
+void *kmemdup_array(const void *p, size_t count, size_t size, gfp_t gfp) { return kmemdup(p, size_mul(count, size), gfp); }
+
 char *kmemdup_nul(const char *s, size_t n, gfp_t gfp)
 {
 	char *copy = kmalloc_track_caller(n + 1, gfp);

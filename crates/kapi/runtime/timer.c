@@ -177,7 +177,14 @@ static void lock_not_running(void *what, unsigned long *flags)
 int del_timer_sync(struct timer_list *timer) { return TAKE_OFF_WHEN_IDLE(timer); }
 int hrtimer_cancel(struct hrtimer *timer) { return TAKE_OFF_WHEN_IDLE(timer); }
 
-void hrtimer_init(struct hrtimer *timer, clockid_t clock, enum hrtimer_mode mode) { memset(timer, 0, sizeof(*timer)); }
+/* All clocks are one. */
+static struct hrtimer_clock_base clock_base = { .get_time = ktime_get };
+
+void hrtimer_init(struct hrtimer *timer, clockid_t clock, enum hrtimer_mode mode)
+{
+	memset(timer, 0, sizeof(*timer));
+	timer->base = &clock_base;
+}
 
 void hrtimer_start(struct hrtimer *timer, ktime_t time, enum hrtimer_mode mode)
 {
@@ -195,15 +202,20 @@ void hrtimer_start(struct hrtimer *timer, ktime_t time, enum hrtimer_mode mode)
 	kick();
 }
 
-u64 hrtimer_forward_now(struct hrtimer *timer, ktime_t interval)
+u64 hrtimer_forward(struct hrtimer *timer, ktime_t now, ktime_t interval)
 {
-	u64 now = ktime_get_ns(), step = (u64)ktime_to_ns(interval), times;
+	u64 at = (u64)ktime_to_ns(now), step = (u64)ktime_to_ns(interval), times;
 
-	if (now < timer->kapi_expires_ns || !step)
+	if (at < timer->kapi_expires_ns || !step)
 		return 0;
-	times = (now - timer->kapi_expires_ns) / step + 1;
+	times = (at - timer->kapi_expires_ns) / step + 1;
 	timer->kapi_expires_ns += times * step;
 	return times;
+}
+
+u64 hrtimer_forward_now(struct hrtimer *timer, ktime_t interval)
+{
+	return hrtimer_forward(timer, ns_to_ktime(ktime_get_ns()), interval);
 }
 
 void tasklet_schedule(struct tasklet_struct *t)

@@ -1,5 +1,6 @@
 //! Time and random numbers.
 
+use std::cell::RefCell;
 use std::time::{Duration, SystemTime};
 
 use crate::raw::system::get_random_bytes;
@@ -33,10 +34,23 @@ pub(crate) extern "C" fn kapi_spin_wait(_word: u64) {
     std::thread::yield_now();
 }
 
+/// Numbers that are fetched at once, and how many of them are left: a call of the system costs more than all else here.
+const BATCH: usize = 128;
+
+thread_local! {
+    static NUMBERS: RefCell<([u64; BATCH], usize)> = const { RefCell::new(([0; BATCH], 0)) };
+}
+
 pub(crate) extern "C" fn get_random_u64() -> u64 {
-    let mut value = [0_u8; 8];
-    get_random_bytes(value.as_mut_ptr().cast(), 8);
-    u64::from_ne_bytes(value)
+    NUMBERS.with(|cell| {
+        let (numbers, left) = &mut *cell.borrow_mut();
+        if *left == 0 {
+            get_random_bytes(numbers.as_mut_ptr().cast(), (BATCH * 8) as u64);
+            *left = BATCH;
+        }
+        *left -= 1;
+        numbers[*left]
+    })
 }
 
 pub(crate) extern "C" fn get_random_u32() -> u32 {
