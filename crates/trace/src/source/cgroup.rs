@@ -51,7 +51,7 @@ impl CgroupEvent {
                 CgroupChange::Attach {
                     thread: number(thread)?,
                     hierarchy: hierarchy.signed(record)? as i32,
-                    path: text(place.string(record, form)?),
+                    path: text(place.located(record, form)?),
                 }
             }
         })

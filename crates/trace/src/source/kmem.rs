@@ -4,6 +4,8 @@
 //! Linux counterpart: `include/trace/events/kmem.h` @ 6.1 and 6.18. `kmalloc_node` and
 //! `kmem_cache_alloc_node`, gone since 6.1, count as the events without `_node`.
 
+use slablab_linux::Gfp;
+
 use super::format::{EventFormat, Form, Place};
 use super::names::{Names, until_nul};
 use crate::{Kind, RawEvent};
@@ -89,6 +91,8 @@ pub(crate) struct Sizes {
     bytes_alloc: Place,
     gfp: Place,
     node: Option<Place>,
+    /// Whether the object is charged, by its flags or by its cache; kmalloc's flags say the same
+    accounted: Option<Place>,
 }
 
 impl Sizes {
@@ -99,6 +103,7 @@ impl Sizes {
             bytes_alloc: number(format, "bytes_alloc")?,
             gfp: number(format, "gfp_flags")?,
             node: number(format, "node").ok(),
+            accounted: number(format, "accounted").ok().filter(|_| format.field("name").is_some()),
         })
     }
 
@@ -109,7 +114,10 @@ impl Sizes {
             Some(node) => node.signed(record)? as i32,
             None => RawEvent::EMPTY.node,
         };
-        let gfp = self.gfp.unsigned(record)? as u32;
+        let mut gfp = self.gfp.unsigned(record)? as u32;
+        if self.accounted.and_then(|place| place.unsigned(record)).is_some_and(|is| is != 0) {
+            gfp |= Gfp::ACCOUNT.0;
+        }
         Some((self.bytes_req.unsigned(record)?, self.bytes_alloc.unsigned(record)?, gfp, node))
     }
 }
