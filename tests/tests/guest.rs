@@ -515,3 +515,49 @@ fn a_census_of_each_generation_agrees_with_sysfs() {
         assert!(compared > 50 && equal * 4 > compared * 3, "{series}: {equal} of {compared}");
     }
 }
+
+/// Two loads in two cgroups of version 2: what a recording has by cgroup is what the kernel charges to them.
+#[test]
+#[ignore = "downloads and boots a kernel; make test-boot"]
+fn bytes_by_cgroup_are_what_the_kernel_charges() {
+    const SCRIPT: &str = "
+        mkdir -p /sys/fs/cgroup /tmp; mount -t cgroup2 none /sys/fs/cgroup; mount -t tmpfs none /tmp
+        echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+        mkdir /sys/fs/cgroup/files /sys/fs/cgroup/links /tmp/files /tmp/links
+        echo 'echo 0 >/sys/fs/cgroup/files/cgroup.procs; i=0
+            while [ $i -lt 6000 ]; do : >/tmp/files/$i; i=$((i+1)); done' >/tmp/files.sh
+        echo 'echo 0 >/sys/fs/cgroup/links/cgroup.procs; i=0
+            while [ $i -lt 1000 ]; do ln -s /etc/passwd /tmp/links/$i; i=$((i+1)); done' >/tmp/links.sh
+        slabs() { for c in files links; do grep '^slab ' /sys/fs/cgroup/$c/memory.stat; done; }
+        slabs >/tmp/charged
+        /bin/recorder record -m 8M -o /tmp/t.parquet -- sh -c 'sh /tmp/files.sh; sh /tmp/links.sh' >/tmp/said 2>&1
+        slabs >>/tmp/charged
+        /bin/recorder stat /tmp/t.parquet --by cgroup --at end --format json >/tmp/answer 2>/dev/null
+        send charged /tmp/charged\nsend answer /tmp/answer\nsend said /tmp/said\n";
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (program, script, out) = (place("recorder"), place("script.sh"), place("out"));
+    // Debug information would not fit into the guest's memory.
+    let stripped = Command::new("strip").arg("-o").arg(&program).arg(slablab_path()).status();
+    assert!(stripped.unwrap().success());
+    fs::write(&script, SCRIPT).unwrap();
+    let boot = ["boot", "debian:6.12", "--memory", "2048", "--with", &program, "--script", &script];
+    let output = kernel(&[&boot[..], &["-o", &out]].concat()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let read = |name: &str| fs::read_to_string(format!("{out}/files/{name}")).unwrap();
+    let charged: Vec<f64> =
+        read("charged").lines().map(|line| line["slab ".len()..].parse().unwrap()).collect();
+    let answer: serde_json::Value = serde_json::from_str(&read("answer")).expect("an answer");
+    for (at, name) in ["/files", "/links"].into_iter().enumerate() {
+        let groups = answer["groups"].as_array().unwrap();
+        let group = groups.iter().find(|group| group["names"][0] == name).expect("it allocated");
+        let recorded = group["live"][0]["bytes_charged"].as_f64().unwrap();
+        let grown = charged[at + 2] - charged[at];
+        eprintln!("{name}: {recorded} bytes recorded, {grown} charged");
+        assert!(
+            (recorded / grown - 1.0).abs() < 0.05,
+            "{name}: {recorded} and {grown}: {}",
+            read("said")
+        );
+    }
+}

@@ -56,10 +56,10 @@ pub(crate) fn cut(rows: &mut [Vec<String>], mut beyond: usize, side: impl Fn(usi
         let Some(widest) = names.max_by_key(|&at| widths[at]) else { return };
         let second = (0..widths.len()).filter(|&at| side(at) == Side::Left && at != widest);
         let second = second.map(|at| widths[at]).max().unwrap_or(0);
-        let least = CUT_CHARS_MIN.max(second.min(widths[widest] - 1)).max(CUT_CHARS_MIN);
         if widths[widest] <= CUT_CHARS_MIN {
             return;
         }
+        let least = CUT_CHARS_MIN.max(second.min(widths[widest] - 1));
         let to = widths[widest].saturating_sub(beyond).max(least);
         beyond -= widths[widest] - to;
         rows.iter_mut().for_each(|row| row[widest] = shortened(&row[widest], to));
@@ -93,4 +93,18 @@ fn padded(cells: &[String], widths: &[usize], side: &impl Fn(usize) -> Side) -> 
         Side::Left => format!("{cell:<width$}"),
     };
     cells.iter().zip(widths).enumerate().map(pad).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A table of empty names, which has nothing to cut, was cut by one character more than it has.
+    #[test]
+    fn a_column_without_a_character_is_left_alone() {
+        let mut rows = vec![vec![String::new()], vec![String::new()]];
+        let before = rows.clone();
+        cut(&mut rows, 5, |_| Side::Left);
+        assert_eq!(rows, before);
+    }
 }

@@ -200,7 +200,11 @@ pub(crate) mod tests {
             said,
             "What it saves varies by 8.79 KiB over the trace, and is 8.00 KiB on average."
         );
-        assert_eq!(caveat(&advice(600, 8192)), None);
+        let lifetime = LifetimeSummary { ended: 600, ..LifetimeSummary::default() };
+        let profile = Profile { lifetime, ..Profile::default() };
+        assert_eq!(caveat(&Advice { profile, ..advice(600, 8192) }), None);
+        let kept = caveat(&advice(600, 8192)).unwrap();
+        assert!(kept.starts_with("What stays may be a population"), "{kept}");
     }
 
     #[test]

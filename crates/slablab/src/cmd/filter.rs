@@ -33,7 +33,7 @@ pub(crate) struct FilterArgs {
     /// Only what threads of these names allocate (kworker*)
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
     comm: Vec<String>,
-    /// Only what threads in these memory cgroups and below allocate (/system.slice/*)
+    /// Only what these memory cgroups allocate (/job)
     #[arg(long, value_name = "PATH,...", value_delimiter = ',', value_parser = parse_name, help_heading = HEADING)]
     cgroup: Vec<String>,
     /// Only objects of these caches (kmalloc-64, ext4_*)

@@ -36,8 +36,7 @@ const SHOWN_MAX: usize = 20;
                         --shared, --cpu-partial, --min-partial, --sheaf-capacity, --sheaf-percent,\n\
                         --barn-sheaves, --kmalloc-header.\n\n\
                         Examples:\n  \
-                        slablab whatif t.parquet --dedicate audit_alloc=audit_context\n  \
-                        slablab whatif t.parquet --buckets 16 --allocators slub"
+                        slablab whatif t.parquet --dedicate audit_alloc=audit_context"
 )]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -103,7 +103,7 @@ impl Sizes {
             bytes_alloc: number(format, "bytes_alloc")?,
             gfp: number(format, "gfp_flags")?,
             node: number(format, "node").ok(),
-            accounted: number(format, "accounted").ok().filter(|_| format.field("name").is_some()),
+            accounted: number(format, "accounted").ok(),
         })
     }
 

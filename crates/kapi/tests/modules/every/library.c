@@ -189,10 +189,14 @@ static void sizes(void)
 {
 	DEFINE_FLEX(struct flexible, counted, more, count, 3);
 	DEFINE_RAW_FLEX(struct flexible, raw, more, 2);
+	_DEFINE_FLEX(struct flexible, plain, more, 1, = {});
 	u8 small = 250;
 
 	IS(counted->count, 3);
-	IS(raw->count, 0);
+	IS(raw->count + plain->count, 0);
+	IS(__struct_size(counted) >= struct_size_t(struct flexible, more, 3), true);
+	IS(__member_size(&counted->count) >= sizeof(u8), true);
+	IS(STACK_FLEX_ARRAY_SIZE(raw, more) >= 2, true);
 	IS(sizeof(char[struct_size_t(struct flexible, more, 4)]), 10);
 	IS(wrapping_add(u8, 250, 10) + wrapping_sub(u8, 1, 2) + wrapping_mul(u8, 16, 16), 4 + 255);
 	IS(wrapping_assign_add(small, 7), 1);
