@@ -176,6 +176,7 @@ fn what_cannot_be_written_is_refused_before_or_after() {
     assert_eq!(String::from_utf8_lossy(&refused.stdout), "", "half-written");
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(said.contains("No space left on device"), "{said}");
+    assert!(said.contains("make room there, or name a file on another disk"), "{said}");
     assert_eq!(refused.status.code(), Some(2), "{said}");
 }
 

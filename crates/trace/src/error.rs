@@ -4,12 +4,20 @@ use std::path::{Path, PathBuf};
 
 use parquet::errors::ParquetError;
 
+/// Returns what helps where the system's word alone does not say it.
+fn remedy(source: &std::io::Error) -> &'static str {
+    match source.kind() {
+        std::io::ErrorKind::StorageFull => "; make room there, or name a file on another disk",
+        _ => "",
+    }
+}
+
 /// An error of this crate. `Display` is one sentence with file, place and remedy, ready to be shown.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused something.
-    #[error("{}: {doing}: {source}", path.display())]
+    #[error("{}: {doing}: {source}{}", path.display(), remedy(source))]
     Io {
         /// The file or directory concerned.
         path: PathBuf,
