@@ -49,7 +49,7 @@ fn the_setting_that_moves_slab_memory_is_found_and_found_again() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("result");
     let settings = "quiet;loglevel=3;slub_debug=U;slub_debug=U quiet";
-    let few = ["--runs", "8", "--alpha", "0.2"];
+    let few = ["--runs", "8", "--alpha", "0.05"];
     let rest = ["slub", "--settings", settings, "--load", "boot", "--format", "json"];
     let rest = [&rest[..], &few].concat();
     let all = words(&place, &rest);
