@@ -25,34 +25,32 @@ unsigned long *bitmap_alloc(unsigned int bits, gfp_t flags)
 unsigned long *bitmap_zalloc(unsigned int bits, gfp_t flags) { return bitmap_alloc(bits, flags | __GFP_ZERO); }
 void bitmap_free(const unsigned long *map) { kfree(map); }
 
+/* The bits from start up to end that lie in a word. */
+static unsigned long bits_in(unsigned int word, unsigned int start, unsigned int end)
+{
+	unsigned long mask = ~0UL;
+
+	if (word == start / BITS_PER_LONG)
+		mask &= BITMAP_FIRST_WORD_MASK(start);
+	if (word == (end - 1) / BITS_PER_LONG)
+		mask &= BITMAP_LAST_WORD_MASK(end);
+	return mask;
+}
+
 void __bitmap_set(unsigned long *map, unsigned int start, unsigned int len)
 {
 	unsigned int end = start + len, word;
 
-	for (word = start / BITS_PER_LONG; len && word <= (end - 1) / BITS_PER_LONG; word++) {
-		unsigned long mask = ~0UL;
-
-		if (word == start / BITS_PER_LONG)
-			mask &= BITMAP_FIRST_WORD_MASK(start);
-		if (word == (end - 1) / BITS_PER_LONG)
-			mask &= BITMAP_LAST_WORD_MASK(end);
-		map[word] |= mask;
-	}
+	for (word = start / BITS_PER_LONG; len && word <= (end - 1) / BITS_PER_LONG; word++)
+		map[word] |= bits_in(word, start, end);
 }
 
 void __bitmap_clear(unsigned long *map, unsigned int start, unsigned int len)
 {
 	unsigned int end = start + len, word;
 
-	for (word = start / BITS_PER_LONG; len && word <= (end - 1) / BITS_PER_LONG; word++) {
-		unsigned long mask = ~0UL;
-
-		if (word == start / BITS_PER_LONG)
-			mask &= BITMAP_FIRST_WORD_MASK(start);
-		if (word == (end - 1) / BITS_PER_LONG)
-			mask &= BITMAP_LAST_WORD_MASK(end);
-		map[word] &= ~mask;
-	}
+	for (word = start / BITS_PER_LONG; len && word <= (end - 1) / BITS_PER_LONG; word++)
+		map[word] &= ~bits_in(word, start, end);
 }
 
 unsigned int __bitmap_weight(const unsigned long *map, unsigned int bits)

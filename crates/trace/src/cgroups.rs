@@ -12,7 +12,10 @@
 //! Linux counterpart: `cgroup_post_fork` and `cgroup_attach_task` of `kernel/cgroup/cgroup.c` @ 6.18.
 
 use std::collections::BTreeMap;
+use std::iter::Peekable;
+use std::vec::IntoIter;
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::event::NONE;
@@ -104,6 +107,31 @@ impl Cgroups {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.moves.is_empty()
+    }
+}
+
+/// Where threads are, as time goes on.
+#[derive(Debug, Clone)]
+pub struct CgroupCursor {
+    moves: Peekable<IntoIter<Move>>,
+    now: FxHashMap<u32, u32>,
+}
+
+impl CgroupCursor {
+    /// Begins before the first move.
+    #[must_use]
+    pub fn new(cgroups: &Cgroups) -> Self {
+        Self { moves: cgroups.moves.clone().into_iter().peekable(), now: FxHashMap::default() }
+    }
+
+    /// Returns the place in [`Cgroups::names`] of the cgroup that a thread is in, if that is known. Times never decrease from
+    /// call to call; places of a damaged trace may be beyond the names.
+    #[inline]
+    pub fn at(&mut self, time_ns: u64, thread: u32) -> Option<u32> {
+        while let Some(Move(_, moved, place)) = self.moves.next_if(|at| at.0 <= time_ns) {
+            self.now.insert(moved, place);
+        }
+        self.now.get(&thread).copied().filter(|place| *place != NONE)
     }
 }
 
@@ -234,6 +262,17 @@ mod tests {
         assert_eq!(of(6), [(20, "/"), (30, "/late")]);
         assert_eq!(of(7), [(40, "/late")]);
         assert_eq!(of(9), [(0, "/job")]);
+    }
+
+    #[test]
+    fn a_thread_is_where_its_last_move_led() {
+        let names = vec!["/".to_owned(), "/job".to_owned()];
+        let cgroups =
+            Cgroups { names, moves: vec![Move(0, 7, 0), Move(10, 7, 1), Move(20, 7, NONE)] };
+        let mut cursor = CgroupCursor::new(&cgroups);
+        let places = [5, 10, 19, 20].map(|time_ns| cursor.at(time_ns, 7));
+        assert_eq!(places, [Some(0), Some(1), Some(1), None]);
+        assert_eq!(cursor.at(30, 8), None);
     }
 
     #[test]

@@ -50,7 +50,7 @@ mod vmlinux;
 pub use btf::{Btf, Candidate, Link};
 pub use cache_name::is_cache_name;
 pub use canonical::AllocatedType;
-pub use cgroups::{CgroupChange, Cgroups, Move};
+pub use cgroups::{CgroupChange, CgroupCursor, Cgroups, Move};
 pub use cpu_list::cpu_nodes;
 pub use error::{At, Error};
 pub use event::{Batch, Columns, Event, Kind, NONE, RawEvent};

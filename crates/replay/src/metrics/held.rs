@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use slablab_linux::Gfp;
-use slablab_trace::{Event, Meta, NONE, TraceReader, kmalloc_cache};
+use slablab_trace::{CgroupCursor, Event, Meta, NONE, TraceReader, kmalloc_cache};
 
-use super::moments::{CgroupsNow, Moments, Programs, When};
+use super::moments::{Moments, Programs, When};
 use crate::error::Error;
 
 /// What is charged for an accounted object beside its bytes (`obj_full_size` of `mm/slub.c` @ 6.12).
@@ -187,7 +187,7 @@ pub(crate) struct Count {
     known: FxHashMap<Holder, u32>,
     slots: Vec<Option<Live>>,
     programs: Programs,
-    cgroups: CgroupsNow,
+    cgroups: CgroupCursor,
     caches: FxHashMap<(u32, u32, u64), u32>,
     cache_names: BTreeMap<String, u32>,
 }
@@ -196,10 +196,11 @@ impl Count {
     /// Begins a count that notes what is alive at `moments` moments.
     pub(crate) fn new(meta: &Meta, moments: usize) -> Self {
         let programs = Programs::of(meta);
-        let cgroups = CgroupsNow::of(meta);
+        let cgroups = CgroupCursor::new(&meta.cgroups);
+        let paths = meta.cgroups.names.iter().cloned();
         let holdings = Holdings {
             programs: programs.names.clone(),
-            cgroups: cgroups.names.clone(),
+            cgroups: [String::new()].into_iter().chain(paths).collect(),
             times_ns: vec![meta.time_last_ns; moments],
             ..Holdings::default()
         };
@@ -260,7 +261,7 @@ impl Count {
     fn holding(&mut self, meta: &Meta, event: &Event) -> u32 {
         let cache = self.cache(meta, event);
         let program = self.programs.number(event.pid);
-        let cgroup = self.cgroups.number(event.time_ns, event.pid);
+        let cgroup = self.cgroups.at(event.time_ns, event.pid).map_or(0, |place| place + 1);
         let holder = Holder { site: event.site, cache, stack: event.stack, program, cgroup };
         *self.known.entry(holder).or_insert_with(|| {
             let (allocated, live) = (Amount::default(), vec![Amount::default(); self.moments]);

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use slablab_trace::{Meta, Move};
+use slablab_trace::Meta;
 
 /// A moment of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,54 +93,9 @@ impl Programs {
     }
 }
 
-/// The memory cgroups of a trace's threads, as time goes on.
-pub(super) struct CgroupsNow {
-    /// Their paths; the first is "", for threads that the trace does not place
-    pub(super) names: Vec<String>,
-    moves: Vec<Move>,
-    passed: usize,
-    of_threads: FxHashMap<u32, u32>,
-}
-
-impl CgroupsNow {
-    pub(super) fn of(meta: &Meta) -> Self {
-        let paths = meta.cgroups.names.iter().cloned();
-        let names = [String::new()].into_iter().chain(paths).collect();
-        let moves = meta.cgroups.moves.clone();
-        Self { names, moves, passed: 0, of_threads: FxHashMap::default() }
-    }
-
-    /// Returns the number of the cgroup that a thread is in; times never decrease from call to call.
-    #[inline]
-    pub(super) fn number(&mut self, time_ns: u64, thread: u32) -> u32 {
-        while let Some(Move(at_ns, moved, place)) = self.moves.get(self.passed).copied() {
-            if at_ns > time_ns {
-                break;
-            }
-            self.passed += 1;
-            let known = (place as usize) < self.names.len() - 1;
-            self.of_threads.insert(moved, if known { place + 1 } else { 0 });
-        }
-        self.of_threads.get(&thread).copied().unwrap_or(0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use slablab_trace::Cgroups;
-
     use super::*;
-
-    #[test]
-    fn a_thread_is_where_its_last_move_led() {
-        let names = vec!["/".to_owned(), "/job".to_owned()];
-        let moves = vec![Move(0, 7, 0), Move(10, 7, 1), Move(20, 7, slablab_trace::NONE)];
-        let cgroups = Cgroups { names, moves };
-        let mut now = CgroupsNow::of(&Meta { cgroups, ..Meta::default() });
-        assert_eq!(now.names, ["", "/", "/job"]);
-        assert_eq!([5, 10, 19, 20].map(|time_ns| now.number(time_ns, 7)), [1, 2, 2, 0]);
-        assert_eq!(now.number(30, 8), 0);
-    }
 
     #[test]
     fn a_moment_is_noted_before_the_first_row_behind_it() {

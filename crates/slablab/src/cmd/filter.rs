@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use rustc_hash::FxHashSet;
 use slablab_linux::{KmallocCache, KmallocType, function_of};
 use slablab_replay::{nearest_name, select_sites};
-use slablab_trace::{Event, Meta, Move, RecordedCache, TraceReader};
+use slablab_trace::{CgroupCursor, Event, Meta, RecordedCache, TraceReader};
 use wildmatch::WildMatch;
 
 use crate::progress::Progress;
@@ -214,11 +214,7 @@ impl FilterArgs {
             let meant = meant.map_or_else(String::new, |name| format!("; did you mean {name:?}?"));
             bail!("has no thread in the memory cgroup {}{meant}", self.cgroup.join(" or "));
         }
-        Ok(Some(InCgroups {
-            is_asked,
-            moves: meta.cgroups.moves.clone().into_iter().peekable(),
-            inside: FxHashSet::default(),
-        }))
+        Ok(Some(InCgroups { is_asked, cursor: CgroupCursor::new(&meta.cgroups) }))
     }
 
     /// Returns the stacks that go through the functions that are asked for; `None` where none is.
@@ -246,20 +242,14 @@ impl FilterArgs {
 struct InCgroups {
     /// By place in the trace's names
     is_asked: Vec<bool>,
-    moves: std::iter::Peekable<std::vec::IntoIter<Move>>,
-    inside: FxHashSet<u32>,
+    cursor: CgroupCursor,
 }
 
 impl InCgroups {
     /// Returns whether a thread is in one; times never decrease from call to call.
     fn has(&mut self, time_ns: u64, thread: u32) -> bool {
-        while let Some(Move(_, moved, place)) = self.moves.next_if(|at| at.0 <= time_ns) {
-            match self.is_asked.get(place as usize) {
-                Some(true) => self.inside.insert(moved),
-                _ => self.inside.remove(&moved),
-            };
-        }
-        self.inside.contains(&thread)
+        let place = self.cursor.at(time_ns, thread);
+        place.and_then(|place| self.is_asked.get(place as usize)).copied().unwrap_or(false)
     }
 }
 
