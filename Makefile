@@ -93,7 +93,7 @@ clippy:
 
 # What it takes to build a kernel and to boot it.
 BOOT_PACKAGES = util-linux tar xz-utils patch make gcc binutils flex bison bc perl libelf-dev libc6-dev \
-	linux-source-6.1 qemu-system-x86 qemu-system-arm busybox-static rt-tests linux-perf
+	linux-source-6.1 qemu-system-x86 qemu-system-arm busybox-static rt-tests linux-perf dwarves
 
 # All packages before the first test: none should wait for another's that are being installed.
 test-rust:
@@ -212,7 +212,7 @@ test-cluster:
 # of an hour, afterwards two minutes: the kernels are kept in ~/.cache/slablab.
 test-boot:
 	@if tools/need $(BOOT_PACKAGES); then \
-		$(CARGO) test --workspace --test bisect --test boot --test guest --test readme -- \
+		$(CARGO) test --workspace --test bisect --test boot --test guest --test guest_bpf --test readme -- \
 			--ignored --skip sixteen --test-threads=1 --nocapture; \
 	else \
 		echo "test-boot: NOT RUN, no kernel was booted: this machine lacks the packages named above" >&2; \

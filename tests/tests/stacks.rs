@@ -391,3 +391,51 @@ fn a_recording_with_stacks_names_owner_and_program() {
     });
     assert!(entered.count() * 2 > owners.len());
 }
+
+/// A function of a module that is in no list allocates 96 bytes for two callers: with `--helper` each is advised, asked about
+/// and patched by itself.
+#[test]
+fn a_helper_that_a_user_names_is_looked_behind_by_advise_whatif_and_patch() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace.txt");
+    let mut text = String::from("# tracer: nop\n#\n");
+    for number in 0..2400u64 {
+        let (us, ptr) = (100 * number, 0xffff_8880_0100_0000 + 96 * number);
+        let caller = ["open_a", "open_b"][usize::from(number % 4 == 0)];
+        let task = "            task-7     [000] .....";
+        text.push_str(&format!(
+            "{task} 1000.{us:06}: kmalloc: call_site=my_alloc+0x38/0x70 [session] ptr={ptr:016x} bytes_req=72 \
+             bytes_alloc=96 gfp_flags=GFP_KERNEL node=-1 accounted=false\n{task} 1000.{us:06}: <stack trace>\n \
+             => __kmalloc_noprof+0x10/0x20\n => my_alloc+0x38/0x70 [session]\n => {caller}+0x5/0x90 [session]\n"
+        ));
+        // Of the last two thirds each is freed, so that nothing looks like a leak.
+        if number >= 800 {
+            text.push_str(&format!(
+                "{task} 1000.{:06}: kfree: call_site=close+0x4/0x70 ptr={ptr:016x}\n",
+                us + 50
+            ));
+        }
+    }
+    fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let sites = |words: &[&str]| {
+        let answer: Value = serde_json::from_str(&stdout(words)).unwrap();
+        let advice = answer["advice"].as_array().unwrap();
+        let mut sites: Vec<String> =
+            advice.iter().map(|line| line["subject"].as_str().unwrap().to_owned()).collect();
+        sites.sort();
+        sites
+    };
+    let advise = ["advise", file, "--format", "json"];
+    assert_eq!(sites(&advise), ["my_alloc+0x38 [session]"]);
+    let behind = sites(&[&advise[..], &["--helper", "my_alloc"]].concat());
+    assert_eq!(behind, ["kmalloc-96", "open_a+0x5 [session]", "open_b+0x5 [session]"]);
+    let what_if = ["whatif", file, "--dedicate", "open_a"];
+    assert!(refusal(&what_if).contains("open_a"));
+    assert!(stdout(&[&what_if[..], &["--helper", "my_alloc"]].concat()).contains("open_a"));
+    let patch = stdout(&["patch", file, "open_a", "--helper", "my_alloc"]);
+    assert!(patch.contains("open_a"), "{patch}");
+    let sample = root().join("traces/boot.parquet");
+    let refused = refusal(&["advise", sample.to_str().unwrap(), "--helper", "kstrdup"]);
+    assert!(refused.contains("record --stacks"), "{refused}");
+}

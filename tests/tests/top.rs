@@ -228,6 +228,9 @@ fn a_script_gets_one_table_as_json() {
     assert_eq!((&top["schema"], &top["by"]), (&"slablab.top/1".into(), &"site".into()));
     let rows = top["rows"].as_array().unwrap();
     assert!(rows.iter().any(|row| row["allocs_per_second"].as_f64().unwrap() > 0.0), "{top}");
+    let told = |key: &str| rows.iter().filter(|row| row[key].is_string()).count();
+    // Whatever opens a file has its name copied by a helper.
+    assert!(told("program") > 0 && told("owner") > 0, "{top}");
     assert!(top["traced_seconds"].as_f64().unwrap() < top["seconds"].as_f64().unwrap() / 2.0);
     let caches = run(&[
         "top",

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use slablab_linux::{Gfp, KmallocType};
 use slablab_snapshot::{Reclaim, known};
 
+use crate::companion::{Companion, threads};
 use crate::error::Error;
 use crate::finding::{Finding, Seen, Unseen};
 use crate::group::{Group, Groups, Interner, Key};
@@ -62,6 +63,8 @@ pub struct Hunt {
     thinned: FxHashMap<u64, Vec<u64>>,
     slabs_before: Slabs,
     slabs: Slabs,
+    /// Threads of the machine when the hunt began
+    threads_before: Option<u64>,
     pinned: FxHashMap<Key, Pinned>,
     start: Instant,
     start_ns: u64,
@@ -94,6 +97,7 @@ impl Hunt {
             thinned: FxHashMap::default(),
             slabs_before: Slabs::now(),
             slabs: Slabs::default(),
+            threads_before: threads(),
             pinned: FxHashMap::default(),
             start: now,
             start_ns: monotonic_ns(),
@@ -230,11 +234,13 @@ impl Hunt {
 
     fn finding(&self, key: &Key, group: &Group, now: f64) -> Finding {
         let cache = self.texts.text(key.cache).to_owned();
-        let judged = judge(group, now, self.is_given_back(&cache));
         let most = |counts: &FxHashMap<u32, f64>| {
             counts.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))).map(|(key, _)| *key)
         };
         let stack = most(&group.stacks).and_then(|number| self.stacks.get(number));
+        let companion = stack.and_then(|stack| stack.companion);
+        let is_given_back = companion == Some(Companion::Inode) || self.is_given_back(&cache);
+        let judged = judge(group, now, is_given_back);
         let cgroup = group.cgroups.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(id, _)| *id);
         let (objects, bytes) = group.born_until(f64::INFINITY);
         let bytes_each = bytes / objects.max(1.0);
@@ -247,6 +253,11 @@ impl Hunt {
         let running = processes.iter().filter(|(_, process)| *process != Process::Ended).count();
         let judged = match judged.verdict {
             _ if stack.is_some_and(|stack| stack.is_of_the_allocator) => {
+                Judged { verdict: Verdict::Population, until: None, ..judged }
+            }
+            Verdict::Leak
+                if companion == Some(Companion::ThreadStack) && !self.threads_grew(objects) =>
+            {
                 Judged { verdict: Verdict::Population, until: None, ..judged }
             }
             Verdict::Leak if !has_evidence(group, &processes, self.start_clock) => {
@@ -326,6 +337,13 @@ impl Hunt {
                 finding.frees_unseen = true;
             }
         }
+    }
+
+    /// Tells whether there are more threads than at the beginning, enough to have these objects, or that is not known.
+    fn threads_grew(&self, objects: f64) -> bool {
+        let grown =
+            threads().zip(self.threads_before).map(|(now, before)| now as f64 - before as f64);
+        grown.is_none_or(|grown| grown >= objects / 2.0)
     }
 
     /// Tells whether the kernel frees objects of a cache under pressure: by what is known of it, or by its flags.

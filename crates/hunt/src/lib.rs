@@ -11,11 +11,12 @@
 //!
 //! Linux counterpart: none; bcc's `memleak` is the nearest.
 //!
-//! Modules, lower ones first: `error`, `tables`, `slabs`, `cgroup`; `object`, `tracer`; `sites`,
+//! Modules, lower ones first: `error`, `tables`, `slabs`, `cgroup`, `companion`; `object`, `tracer`; `sites`,
 //! `stacks`, `group`; `verdict`, `pins`, `process`; `finding`; `hunt`.
 #![forbid(unsafe_code)]
 
 mod cgroup;
+mod companion;
 mod error;
 mod finding;
 mod group;

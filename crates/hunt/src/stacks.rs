@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use slablab_linux::{Helpers, function_of};
 
 use crate::Error;
+use crate::companion::Companion;
 use crate::object::parse_stack;
 use crate::tracer::Tracer;
 
@@ -30,6 +31,8 @@ pub(crate) struct Stack {
     pub(crate) owner: String,
     /// Whether the allocator allocates for itself: what goes with a slab
     pub(crate) is_of_the_allocator: bool,
+    /// What its objects belong to, where their number follows from that
+    pub(crate) companion: Option<Companion>,
 }
 
 /// The stacks that were read.
@@ -80,7 +83,9 @@ impl Stacks {
         let is_of_the_allocator = frames.iter().any(is_own);
         let at = self.helpers.owner(&frames);
         let owner = frames.get(at).map(|frame| owner_name(frame)).unwrap_or_default();
-        Stack { frames: frames.into_iter().skip(at).collect(), owner, is_of_the_allocator }
+        let companion = Companion::of(&frames, at);
+        let frames = frames.into_iter().skip(at).collect();
+        Stack { frames, owner, is_of_the_allocator, companion }
     }
 }
 

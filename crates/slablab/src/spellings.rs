@@ -33,6 +33,7 @@ const SPELLINGS: &[(&[&str], &str)] = &[
     (&["lab", "run", "--source"], "--set source=PATH"),
     (&["lab", "run", "--jobs"], "--set jobs=N"),
     (&["report", "--png"], "--svg FOLDER, whose plots rsvg-convert and browsers make PNGs of"),
+    (&["leaks", "--helpers"], "--helper FUNCTION,..."),
     (&["lab", "compare", "--layout"], "--show mmtests, or --format markdown"),
 ];
 

@@ -169,6 +169,9 @@ impl Spec {
     #[must_use]
     pub fn needs_to_make(&self) -> Vec<&'static [Need]> {
         match &self.origin {
+            Origin::Build(..) if self.flavours.iter().any(|flavour| flavour == "btf") => {
+                vec![Need::BUILD, Need::BTF]
+            }
             Origin::Build(..) => vec![Need::BUILD],
             Origin::Stock(..) => vec![Need::STOCK],
             Origin::Image(_) => vec![],

@@ -43,6 +43,9 @@ impl Need {
         need("/usr/include/x86_64-linux-gnu/sys/types.h", "libc6-dev", "building"),
     ];
 
+    /// The needs of a build with the flavour `btf`.
+    pub const BTF: &[Need] = &[need("pahole", "dwarves", "the kernel's types (BTF)")];
+
     /// The needs of a stock kernel.
     pub const STOCK: &[Need] = &[
         need("setpriv", "util-linux", "children that end with us"),

@@ -32,7 +32,7 @@ const CENSUS: House = House {
 const HUNT: House = House {
     name: "hunt",
     levels: &[
-        &["error", "tables", "slabs", "cgroup"],
+        &["error", "tables", "slabs", "cgroup", "companion"],
         &["object", "tracer"],
         &["sites", "stacks", "group"],
         &["verdict", "pins", "process"],

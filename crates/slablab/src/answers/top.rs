@@ -8,9 +8,6 @@ use slablab_trace::{LiveFrame, LiveRow};
 use crate::cmd::top::view::{By, SortBy, View, events_lost_mean};
 use crate::output::{Answer, bytes, thousands};
 
-/// Numbers that have a column on every screen, the most telling ones.
-const NUMBERS_ALWAYS: usize = 3;
-
 /// What `slablab top --once` says.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TopAnswer {
@@ -78,13 +75,20 @@ impl TopAnswer {
         let rate = |row: &LiveRow| row.allocs_per_second.unwrap_or(0.0);
         let most = self.rows.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
         let share = rate(most) / sum(|row| row.allocs_per_second);
+        let told = |name: &Option<String>| {
+            name.as_deref().filter(|name| !name.is_empty()).map(str::to_owned)
+        };
+        let owner = told(&most.owner).map(|owner| format!(", most of them for {owner}"));
+        let program = told(&most.program).map(|program| format!(", most in {program}"));
         (rate(most) > 0.0).then(|| {
             format!(
-                "{} objects a second are allocated, {} a second; {} allocates {:.0} % of the objects.",
+                "{} objects a second are allocated, {} a second; {} allocates {:.0} % of the objects{}{}.",
                 thousands(sum(|row| row.allocs_per_second).round() as u64),
                 bytes(sum(|row| row.bytes_per_second) as u64),
                 most.name,
-                share * 100.0
+                share * 100.0,
+                owner.unwrap_or_default(),
+                program.unwrap_or_default()
             )
         })
     }
@@ -122,12 +126,27 @@ impl TopAnswer {
             let cell = move |row: &LiveRow| number.cell(row);
             let field = field::by(number.head(), number.key(), cell);
             let is_known = self.rows.iter().any(|row| number.cell(row) != Cell::Missing);
-            let is_wanted = at < NUMBERS_ALWAYS || number == self.sort;
+            let is_wanted = at < self.by.numbers_always() || number == self.sort;
             fields.push(match (is_known, is_wanted) {
                 (true, true) => field,
                 (true, false) => field.where_room(),
                 (false, _) => field.as_data(),
             });
+        }
+        let share = |share: Option<f64>| share.map_or(Cell::Missing, Cell::Share);
+        if self.rows.iter().any(|row| row.program.is_some()) {
+            let program = |row: &LiveRow| row.program.clone().unwrap_or_default();
+            let owner = |row: &LiveRow| row.owner.clone().unwrap_or_default();
+            fields.push(field::text("program", "program", program));
+            fields.push(
+                field::by("of it", "program_share", move |row: &LiveRow| share(row.program_share))
+                    .on_page(),
+            );
+            fields.push(field::text("owner", "owner", owner));
+            fields.push(
+                field::by("of it", "owner_share", move |row: &LiveRow| share(row.owner_share))
+                    .on_page(),
+            );
         }
         if self.rows.iter().any(|row| row.grows_on) {
             fields.push(field::text("grows on", "grows_on", |row| {

@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 use slablab_kmem::BackendKind;
 use slablab_replay::{AdviceList, ReplayPlan, Start, TraceAdvice, advise, fleet_advice, what_if};
-use slablab_trace::{TraceReader, by_owner};
+use slablab_trace::TraceReader;
 
 use super::allocators::AllocatorArgs;
 use super::groups::GroupArgs;
+use super::helpers::HelperArgs;
 use super::question::QuestionArgs;
 use super::stat_pins;
 use super::traces::args::ManyArgs;
@@ -39,6 +40,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     many: ManyArgs,
     #[command(flatten)]
+    helpers: HelperArgs,
+    #[command(flatten)]
     allocator: AllocatorArgs,
 }
 
@@ -57,7 +60,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 fn of_one(args: &Args, trace: &TraceReader, remarks: Vec<String>) -> Result<AdviseAnswer> {
     let question = &args.question;
     let kind = args.allocator.of(trace.meta());
-    let owned = owned(trace)?;
+    let owned = args.helpers.owned(trace)?;
     let trace = owned.as_ref().unwrap_or(trace);
     let sources = question.sources(trace, false)?;
     let list = tried(question, trace, kind)?;
@@ -72,12 +75,6 @@ fn of_one(args: &Args, trace: &TraceReader, remarks: Vec<String>) -> Result<Advi
         answer.pins = Some(stat_pins::of(path, &GroupArgs::default(), trace)?);
     }
     Ok(answer)
-}
-
-/// Returns the trace with owners in place of the helpers that allocated for them, where stacks tell of any.
-pub(super) fn owned(trace: &TraceReader) -> Result<Option<TraceReader>> {
-    let mut progress = Progress::default();
-    Ok(by_owner(trace, &mut |step| progress.step(step))?)
 }
 
 /// Tries what is worth trying on the trace.
@@ -111,7 +108,7 @@ fn of_several(args: &Args, traces: &Traces<'_>) -> Result<AdviseAnswer> {
     let memory_bytes = ReplayPlan::default().memory_bytes;
     let question = Question {
         schema: "slablab.advise.trace/4",
-        asked: vec![kind.name().to_owned(), memory_bytes.to_string()],
+        asked: [&[kind.name().to_owned(), memory_bytes.to_string()], args.helpers.named()].concat(),
         doing: "trying",
         passes: 2,
         events_decoded: EVENTS_DECODED,
@@ -121,7 +118,7 @@ fn of_several(args: &Args, traces: &Traces<'_>) -> Result<AdviseAnswer> {
     traces.each(
         &question,
         |reader, progress| {
-            let owned = owned(reader)?;
+            let owned = args.helpers.owned(reader)?;
             let reader = owned.as_ref().unwrap_or(reader);
             Ok(TraceAdvice::new(&advise(reader, kind, memory_bytes, progress)?))
         },

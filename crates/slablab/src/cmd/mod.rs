@@ -11,6 +11,7 @@ mod filter;
 pub(crate) mod fit;
 pub(crate) mod generate;
 pub(crate) mod groups;
+pub(crate) mod helpers;
 pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod insmod;

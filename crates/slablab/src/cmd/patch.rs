@@ -16,6 +16,7 @@ use slablab_trace::{Btf, TraceReader};
 use super::advise::tried;
 use super::allocators::AllocatorArgs;
 use super::code::{Code, CodeArgs};
+use super::helpers::HelperArgs;
 use super::question::QuestionArgs;
 use crate::answers::letter::{Origin, Subject, frees, has_no_merge, letter};
 use crate::answers::patch::{PatchAnswer, PatchFacts, skeleton};
@@ -39,6 +40,8 @@ pub(crate) struct Args {
     #[arg(value_name = "SITE")]
     call_site: String,
     #[command(flatten)]
+    helpers: HelperArgs,
+    #[command(flatten)]
     code: CodeArgs,
     #[command(flatten)]
     allocator: AllocatorArgs,
@@ -47,11 +50,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
     question.check_outputs(&[question.path()], &[])?;
-    let trace = question.open()?;
+    let opened = question.open()?;
+    let owned = args.helpers.owned(&opened)?;
+    let trace = owned.as_ref().unwrap_or(&opened);
     let open_code = || args.code.open(Release::of(&trace.meta().kernel_release));
     let is_remedy_wanted = !args.code.is_none();
     let answer =
-        answer(question, &trace, &args.call_site, &args.allocator, is_remedy_wanted, open_code)?;
+        answer(question, trace, &args.call_site, &args.allocator, is_remedy_wanted, open_code)?;
     give(&answer, output, &question.answer)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -14,8 +14,8 @@ use slablab_replay::{
 use slablab_report::counted;
 use slablab_trace::{Meta, TraceReader};
 
-use super::advise::owned;
 use super::allocators::{allocator, distinct};
+use super::helpers::HelperArgs;
 use super::question::QuestionArgs;
 use super::size::parse_bytes;
 use super::traces::args::ManyArgs;
@@ -49,6 +49,8 @@ pub(crate) struct Args {
     /// Give sites (SITE,...[=NAME]) a cache of their own
     #[arg(long, value_name = "SITES", help_heading = "Changes")]
     dedicate: Vec<String>,
+    #[command(flatten, next_help_heading = "Changes")]
+    helpers: HelperArgs,
     /// Let the objects of this cache come from kmalloc
     #[arg(long, value_name = "CACHE", help_heading = "Changes")]
     undedicate: Vec<String>,
@@ -114,7 +116,7 @@ fn of_one(args: &Args, traces: &Traces<'_>, trace: &TraceReader) -> Result<WhatI
     let question = &args.question;
     let owned = match args.dedicate.is_empty() {
         true => None,
-        false => owned(trace)?,
+        false => args.helpers.owned(trace)?,
     };
     let trace = owned.as_ref().unwrap_or(trace);
     let meta = trace.meta();
@@ -210,7 +212,7 @@ struct Kept {
 
 /// Replays several traces with and without the changes, and adds up: each is made in the traces that have what it changes.
 fn of_several(args: &Args, traces: &Traces<'_>) -> Result<WhatIfAnswer> {
-    args.question.refuse_of_many(&[])?;
+    args.question.refuse_of_many(&[("--helper", !args.helpers.named().is_empty())])?;
     let allocators = args.allocators(None);
     let here = |meta: &Meta, absent: Absent| changes(args, &allocators, meta, absent);
     check(traces, here)?;

@@ -10,11 +10,14 @@
 //! Measured, CPU time of `perf bench sched messaging` in ratio to that without: counting allocations 1.03, frees too
 //! 1.14. So frees are not counted, and take the factor of allocations: both are slowed alike.
 //!
+//! [`who`] names the program and the owner of what a call site allocates.
+//!
 //! What grows at each of many looks is pointed out. Of a cache that grows, the call site that allocates most from it is
 //! named.
 
 mod counters;
 mod slices;
+mod who;
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -28,7 +31,7 @@ use serde::Serialize;
 use slablab_snapshot::{Entry, Kind as TableKind, Paste};
 
 use self::counters::AllocCounters;
-use self::slices::{Seen, Slice, Slices};
+use self::slices::{Seen, SeenSite, Slice, Slices};
 use crate::Error;
 use crate::record::tracefs::Tracefs;
 
@@ -61,6 +64,14 @@ pub struct LiveRow {
     pub name: String,
     /// Of a call site its cache or its line of the source; of a cache that grows on the call site that keeps most of it.
     pub place: String,
+    /// Of a call site the program that allocated most there, and its share of the allocations that slices saw.
+    pub program: Option<String>,
+    /// See `program`.
+    pub program_share: Option<f64>,
+    /// Of a call site in a function that allocates for others (`kstrdup`), the function that called it most.
+    pub owner: Option<String>,
+    /// The owner's share of the call stacks that slices saw.
+    pub owner_share: Option<f64>,
     /// Objects that are alive.
     pub objects: Option<u64>,
     /// Their bytes.
@@ -264,16 +275,19 @@ impl Live {
             }));
         }
         let scale = scale(&self.last);
-        let mut seen = FxHashMap::<&str, (Seen, &str)>::default();
-        for (name, (of_slice, cache)) in self.last.iter().flat_map(|look| &look.slice.sites) {
-            seen.entry(name).or_insert((Seen::default(), cache)).0.add(of_slice);
+        let mut seen = FxHashMap::<&str, SeenSite>::default();
+        for (name, of_slice) in self.last.iter().flat_map(|look| &look.slice.sites) {
+            seen.entry(name).or_default().add(of_slice);
         }
         let mut traced: Vec<_> = seen
             .into_iter()
-            .map(|(name, (seen, cache))| {
+            .map(|(name, site)| {
                 let mut row =
-                    LiveRow { name: name.into(), place: cache.into(), ..LiveRow::default() };
-                row.rates(&seen, scale);
+                    LiveRow { name: name.into(), place: site.cache, ..LiveRow::default() };
+                row.rates(&site.seen, scale);
+                let told = |(name, share): (&str, f64)| (Some(name.to_owned()), Some(share));
+                (row.program, row.program_share) = site.programs.most().map_or((None, None), told);
+                (row.owner, row.owner_share) = site.owners.most().map_or((None, None), told);
                 row
             })
             .collect();
@@ -306,9 +320,9 @@ impl Live {
     fn name_growers(&self, rows: &mut [LiveRow]) {
         for row in rows.iter_mut().filter(|row| row.grows_on) {
             let sites = self.last.iter().flat_map(|look| &look.slice.sites);
-            let of_cache = sites.filter(|(_, (_, cache))| *cache == row.name);
+            let of_cache = sites.filter(|(_, site)| site.cache == row.name);
             let kept = |seen: &Seen| seen.allocs.saturating_sub(seen.frees);
-            let most = of_cache.max_by_key(|(_, (seen, _))| kept(seen));
+            let most = of_cache.max_by_key(|(_, site)| kept(&site.seen));
             row.place = most.map(|(site, _)| site.clone()).unwrap_or_default();
         }
     }
@@ -377,7 +391,9 @@ mod tests {
             ("busy", seen(900, 900), "a"),
             ("other", seen(99, 0), "b"),
         ];
-        let sites = sites.map(|(site, seen, cache)| (site.to_owned(), (seen, cache.to_owned())));
+        let sites = sites.map(|(site, seen, cache)| {
+            (site.to_owned(), SeenSite { seen, cache: cache.to_owned(), ..SeenSite::default() })
+        });
         let slice = Slice { seconds: 0.5, sites: sites.into_iter().collect(), ..Slice::default() };
         live.last.push_back(Look { slice, ..Look::default() });
         let mut at = |look: u64, bytes: u64| {

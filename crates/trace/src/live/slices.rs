@@ -3,7 +3,8 @@
 //! # How it works
 //! In an instance of tracefs of our own the events are turned on, and off again some hundred milliseconds
 //! later; then the ring buffers are emptied and counted by call site and cache. Between slices the kernel runs
-//! undisturbed. A free belongs to the call site that allocated, where that was in the same slice.
+//! undisturbed. A free belongs to the call site that allocated, where that was in the same slice. Who allocates is found
+//! by [`who`](super::who).
 //!
 //! # Invariants
 //! Memory holds the pages of one slice. The instance is removed when the value is dropped.
@@ -17,15 +18,16 @@ use rustc_hash::FxHashMap;
 use rustix::fs::OFlags;
 use rustix::time::{ClockId, clock_gettime};
 
+use super::who::{self, Tally};
 use crate::import::kmalloc_cache;
-use crate::record::machine;
 use crate::record::tracefs::{Instance, Tracefs};
+use crate::record::{machine, stacks};
 use crate::source::format::EventFormat;
 use crate::source::large::LargeOnce;
 use crate::source::page_format::PageFormat;
 use crate::source::tracefs_raw::{TracefsRaw, lost};
 use crate::source::{Facts, Source};
-use crate::{Error, Kind, RawEvent, Symbols};
+use crate::{Error, Kind, NONE, RawEvent, Symbols};
 
 /// Kibibytes of ring buffer for each CPU: a slice of 200 ms at two million events a second.
 const BUFFER_KIB: u32 = 24 << 10;
@@ -40,12 +42,24 @@ pub(super) struct Seen {
     pub(super) bytes_alloc: u64,
 }
 
+/// What was seen of one call site.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SeenSite {
+    pub(super) seen: Seen,
+    /// The cache that it allocates from
+    pub(super) cache: String,
+    /// By program, its allocations
+    pub(super) programs: Tally,
+    /// Of a helper by the function that called it, the stacks that were seen
+    pub(super) owners: Tally,
+}
+
 /// What a slice showed.
 #[derive(Debug, Default)]
 pub(super) struct Slice {
     pub(super) seconds: f64,
-    /// By call site's name; with the cache that it allocates from.
-    pub(super) sites: FxHashMap<String, (Seen, String)>,
+    /// By call site's name.
+    pub(super) sites: FxHashMap<String, SeenSite>,
     pub(super) caches: FxHashMap<String, Seen>,
     /// Allocations of all call sites.
     pub(super) allocs: u64,
@@ -63,6 +77,10 @@ pub(super) struct Slices {
     symbols: Symbols,
     /// Losses of all slices before.
     lost_before: u64,
+    tracefs: Tracefs,
+    /// The call sites of helpers whose stacks a slice asks for, and whether the kernel gives any.
+    asked: Vec<u64>,
+    has_stacks: bool,
     /// Declared last, so dropped last: it cannot be removed while files in it are open.
     instance: Instance,
 }
@@ -91,13 +109,19 @@ impl Slices {
         };
         let cpus = machine::cpus_online().into_iter().map(open).collect::<Result<_, _>>()?;
         let formats = events.iter().map(|event| instance.event_format(&format!("kmem/{event}")));
+        let mut formats: Vec<_> = formats.collect::<Result<_, _>>()?;
+        formats.extend(instance.event_format(stacks::FORMAT).ok());
+        let has_stacks = formats.len() > events.len();
         Ok(Slices {
             cpus,
             page: instance.page_format()?,
-            formats: formats.collect::<Result<_, _>>()?,
+            formats,
             events,
             symbols: Symbols::running()?,
             lost_before: 0,
+            tracefs,
+            asked: Vec::new(),
+            has_stacks,
             instance,
         })
     }
@@ -105,10 +129,12 @@ impl Slices {
     /// Takes a slice of that length.
     pub(super) fn take(&mut self, length: Duration) -> Result<Slice, Error> {
         self.switch("1")?;
+        self.ask(true)?;
         let start_ns = now_ns();
         std::thread::sleep(length);
         let end_ns = now_ns();
         self.switch("0")?;
+        self.ask(false)?;
         let streams = self.pages()?;
         let pages = TracefsRaw::new(self.page, &self.formats, streams, Facts::default());
         let pages = pages.map_err(|what| self.instance.unknown("events/kmem", &what))?;
@@ -122,11 +148,41 @@ impl Slices {
                 counts.event(&event);
             }
         }
-        counts.finish(pages.facts(), &self.symbols, &mut slice);
+        self.choose(&counts, pages.facts());
+        let names = who::thread_names(&self.tracefs, &counts.threads());
+        counts.finish(pages.facts(), &self.symbols, &names, &mut slice);
         let lost_now = self.lost()?;
         slice.lost = lost_now - self.lost_before;
         self.lost_before = lost_now;
         Ok(slice)
+    }
+
+    /// Begins or ceases to ask for stacks. Where the kernel gives none, helpers stay without owners.
+    fn ask(&mut self, is_on: bool) -> Result<(), Error> {
+        if self.asked.is_empty() {
+            return Ok(());
+        }
+        if !is_on {
+            return who::cease(&self.instance, &self.events);
+        }
+        if who::ask(&self.instance, &self.events, &self.asked).is_err() {
+            self.asked.clear();
+            self.has_stacks = false;
+            who::cease(&self.instance, &self.events)?;
+        }
+        Ok(())
+    }
+
+    /// Chooses the helpers whose stacks the next slice asks for: those that allocated most.
+    fn choose(&mut self, counts: &Counts, facts: &Facts) {
+        if !self.has_stacks {
+            return;
+        }
+        let mut allocs = FxHashMap::<u64, u64>::default();
+        for (origin, seen) in &counts.origins {
+            *allocs.entry(address_of(facts, origin.0)).or_default() += seen.allocs;
+        }
+        self.asked = who::helpers(allocs.into_iter(), &self.symbols);
     }
 
     /// Turns all events on or off.
@@ -167,6 +223,11 @@ impl Slices {
     }
 }
 
+/// Returns the address of a call site.
+fn address_of(facts: &Facts, site: u32) -> u64 {
+    facts.names.sites.get(site as usize).map_or(0, |site| site.address)
+}
+
 /// Site, cache, and of kmalloc bytes given and flags.
 type Origin = (u32, u32, u64, u32);
 
@@ -177,6 +238,10 @@ type CpuPages = (u32, Cursor<Vec<u8>>);
 #[derive(Debug, Default)]
 struct Counts {
     origins: FxHashMap<Origin, Seen>,
+    /// By call site and thread, the allocations
+    by_thread: FxHashMap<(u32, u32), u64>,
+    /// By call site and stack, the allocations whose stack was kept
+    by_stack: FxHashMap<(u32, u32), u64>,
     live: FxHashMap<u64, Origin>,
     /// Frees of objects of a cache that were allocated before, by cache.
     older: FxHashMap<u32, u64>,
@@ -193,6 +258,10 @@ impl Counts {
             seen.bytes_req += event.bytes_req;
             seen.bytes_alloc += event.bytes_alloc;
             self.live.insert(event.ptr, origin);
+            *self.by_thread.entry((event.site, event.pid)).or_default() += 1;
+            if event.stack != NONE {
+                *self.by_stack.entry((event.site, event.stack)).or_default() += 1;
+            }
         } else if let Some(origin) = self.live.remove(&event.ptr) {
             self.origins.entry(origin).or_default().frees += 1;
         } else {
@@ -200,23 +269,64 @@ impl Counts {
         }
     }
 
-    fn finish(self, facts: &Facts, symbols: &Symbols, slice: &mut Slice) {
+    /// Returns how often each thread allocated.
+    fn threads(&self) -> FxHashMap<u32, u64> {
+        let mut threads = FxHashMap::default();
+        for ((_, thread), allocs) in &self.by_thread {
+            *threads.entry(*thread).or_default() += allocs;
+        }
+        threads
+    }
+
+    fn finish(
+        self,
+        facts: &Facts,
+        symbols: &Symbols,
+        threads: &FxHashMap<u32, String>,
+        slice: &mut Slice,
+    ) {
         let names = &facts.names;
         let cache_name = |cache: u32| names.caches.get(cache as usize).cloned().unwrap_or_default();
+        let site_name = |site: u32| symbols.site_name(address_of(facts, site));
         for ((site, cache, bytes, gfp), seen) in self.origins {
-            let site = names.sites.get(site as usize).map_or(0, |site| site.address);
-            let site = symbols.site_name(site);
+            let site = site_name(site);
             let cache = match cache_name(cache) {
                 name if name.is_empty() && bytes > 0 => kmalloc_cache(bytes, gfp, &site),
                 name => name,
             };
             slice.caches.entry(cache.clone()).or_default().add(&seen);
-            slice.sites.entry(site).or_insert_with(|| (Seen::default(), cache)).0.add(&seen);
+            let new = || SeenSite { cache, ..SeenSite::default() };
+            slice.sites.entry(site).or_insert_with(new).seen.add(&seen);
+        }
+        for ((site, thread), allocs) in self.by_thread {
+            // Thread 0 is what a CPU without work runs.
+            let program = match (thread, threads.get(&thread)) {
+                (0, _) => "swapper".to_owned(),
+                (_, name) => name.cloned().unwrap_or_default(),
+            };
+            slice.sites.entry(site_name(site)).or_default().programs.add(program, allocs);
+        }
+        for ((site, stack), allocs) in self.by_stack {
+            if let Some(owner) = who::owner(&names.stack_addresses(stack), symbols) {
+                slice.sites.entry(site_name(site)).or_default().owners.add(owner, allocs);
+            }
         }
         for (cache, frees) in self.older {
             slice.caches.entry(cache_name(cache)).or_default().frees += frees;
         }
         slice.caches.remove("");
+    }
+}
+
+impl SeenSite {
+    /// Adds what another slice saw.
+    pub(super) fn add(&mut self, other: &SeenSite) {
+        self.seen.add(&other.seen);
+        if self.cache.is_empty() {
+            self.cache.clone_from(&other.cache);
+        }
+        self.programs.add_all(&other.programs);
+        self.owners.add_all(&other.owners);
     }
 }
 

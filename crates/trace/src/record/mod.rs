@@ -45,7 +45,7 @@ mod recording;
 mod recover;
 mod sampler;
 mod slab_limit;
-mod stacks;
+pub(crate) mod stacks;
 mod tasks;
 pub(crate) mod tracefs;
 mod unfinished;

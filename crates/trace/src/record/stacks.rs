@@ -10,7 +10,7 @@ use super::tracefs::Instance;
 use crate::{Error, PageKind};
 
 /// The event that has the stack.
-pub(super) const FORMAT: &str = "ftrace/kernel_stack";
+pub(crate) const FORMAT: &str = "ftrace/kernel_stack";
 
 /// Asks for the stacks of those of `events` that allocate.
 pub(super) fn ask(instance: &Instance, events: &[&str], filter: &Filter<'_>) -> Result<(), Error> {

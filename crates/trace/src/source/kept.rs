@@ -46,8 +46,7 @@ struct Owners {
 
 impl Owners {
     /// Returns the owners of a trace; `None` where no stack tells of any.
-    fn of(meta: &Meta) -> Option<Owners> {
-        let helpers = Helpers::known();
+    fn of(meta: &Meta, helpers: &Helpers) -> Option<Owners> {
         let is_helper: Vec<bool> = meta.sites.iter().map(|site| helpers.has(&site.name)).collect();
         if meta.stacks.is_empty() || !is_helper.contains(&true) {
             return None;
@@ -143,8 +142,8 @@ impl<'a> Kept<'a> {
     }
 
     /// Has the owners of allocations as their call sites, where helpers allocated; `None` where no stack tells of any.
-    pub(crate) fn by_owner(self) -> Option<Kept<'a>> {
-        let owners = Owners::of(&self.meta)?;
+    pub(crate) fn by_owner(self, helpers: &Helpers) -> Option<Kept<'a>> {
+        let owners = Owners::of(&self.meta, helpers)?;
         let mut kept = Kept { owners: Some(owners), ..self };
         // All rows are kept.
         kept.facts.meta.samples = kept.meta.samples.clone();

@@ -21,6 +21,7 @@ use crate::answers::patched::PatchedAnswer;
 use crate::cli::OutputArgs;
 use crate::cmd::allocators::AllocatorArgs;
 use crate::cmd::code::Code;
+use crate::cmd::helpers::HelperArgs;
 use crate::cmd::kernel::options::InstallArgs;
 use crate::cmd::patch::answer as patch_of;
 use crate::cmd::question::QuestionArgs;
@@ -65,12 +66,14 @@ pub(super) fn run(
     };
     drop(bars);
     let question = QuestionArgs::of(&trace);
-    let reader = question.open()?;
-    let made = letter(&request, &wanted, &question, &reader)?;
+    let opened = question.open()?;
+    let owned = HelperArgs::default().owned(&opened)?;
+    let reader = owned.as_ref().unwrap_or(&opened);
+    let made = letter(&request, &wanted, &question, reader)?;
     let file = folder.join(format!("{}.patch", made.structure));
     fs::create_dir_all(&folder).with_context(|| format!("{}: cannot make", folder.display()))?;
     write_letter(&file, &made.letter)?;
-    let predicted = predict(&reader, made.site, &made.structure)?;
+    let predicted = predict(reader, made.site, &made.structure)?;
 
     let patched = format!("{}+{}", wanted.kernel, file.display());
     let mut request = with_kernels(&request, format!("{},{patched}", wanted.kernel));

@@ -54,7 +54,7 @@ pub(crate) struct Args {
     every: bool,
     /// Functions that allocate for their callers, besides those that are known: the owner is who calls them
     #[arg(long, value_name = "FUNCTION,...", value_delimiter = ',')]
-    helpers: Vec<String>,
+    helper: Vec<String>,
     #[command(flatten)]
     answer: AnswerArgs,
 }
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let stop = Interrupt::on_signals().context("cannot catch signals")?;
     let names = KernelNames::read().context("the kernel's symbols are needed to name owners")?;
     let options =
-        Options { ram_bytes: args.ram as usize, helpers: args.helpers.clone(), every: args.every };
+        Options { ram_bytes: args.ram as usize, helpers: args.helper.clone(), every: args.every };
     let hunt = Hunt::start(&options).context(
         "leaks needs root, and Linux 6.1 or later with BPF tracing and BTF (CONFIG_BPF_SYSCALL, CONFIG_DEBUG_INFO_BTF)",
     );

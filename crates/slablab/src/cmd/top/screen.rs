@@ -19,6 +19,7 @@ use crossterm::terminal::{
 };
 use crossterm::{execute, queue};
 use slablab_host::{Interrupt, Terminal};
+use slablab_linux::function_of;
 use slablab_report::counted;
 use slablab_trace::{Live, LiveFrame, LiveRow};
 
@@ -35,6 +36,9 @@ const NAP: Duration = Duration::from_millis(50);
 /// Columns of a number, of a history and of a second name, with the space before them.
 const NUMBER_WIDTH: usize = 10;
 const HISTORY_WIDTH: usize = 16;
+/// The kernel keeps fifteen letters of a program's name.
+const PROGRAM_WIDTH: usize = 16;
+const OWNER_WIDTH: usize = 24;
 const PLACE_WIDTH: usize = 26;
 const NAME_WIDTH_MIN: usize = 18;
 const NAME_WIDTH_WANTED: usize = 40;
@@ -296,6 +300,8 @@ impl Shown {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
     Sorted(SortBy),
+    Program,
+    Owner,
     History,
     Place,
 }
@@ -304,13 +310,15 @@ impl Column {
     fn sort(self) -> Option<SortBy> {
         match self {
             Column::Sorted(sort) => Some(sort),
-            Column::History | Column::Place => None,
+            Column::Program | Column::Owner | Column::History | Column::Place => None,
         }
     }
 
     fn width(self) -> usize {
         match self {
             Column::Sorted(_) => NUMBER_WIDTH,
+            Column::Program => PROGRAM_WIDTH,
+            Column::Owner => OWNER_WIDTH,
             Column::History => HISTORY_WIDTH,
             Column::Place => PLACE_WIDTH,
         }
@@ -319,6 +327,8 @@ impl Column {
     fn head(self, by: By) -> String {
         match self {
             Column::Sorted(sort) => sort.head().to_uppercase(),
+            Column::Program => "PROGRAM".to_owned(),
+            Column::Owner => "OWNER".to_owned(),
             Column::History => "HISTORY".to_owned(),
             Column::Place => by.place().to_uppercase(),
         }
@@ -329,7 +339,9 @@ impl Column {
         let width = self.width() - 1;
         match self {
             Column::Sorted(_) => format!(" {:>width$}", cut(text, width)),
-            Column::History | Column::Place => format!(" {:<width$}", cut(text, width)),
+            Column::Program | Column::Owner | Column::History | Column::Place => {
+                format!(" {:<width$}", cut(text, width))
+            }
         }
     }
 
@@ -339,6 +351,8 @@ impl Column {
                 format!("*{}", SortBy::Growth.cell(row).short())
             }
             Column::Sorted(sort) => sort.cell(row).short(),
+            Column::Program => row.program.clone().unwrap_or_default(),
+            Column::Owner => row.owner.as_deref().map(function_of).unwrap_or_default().to_owned(),
             Column::History => history(&row.history, HISTORY_WIDTH - 1),
             Column::Place => row.place.clone(),
         }
@@ -361,7 +375,12 @@ fn history(values: &[f64], width: usize) -> String {
 fn columns(view: &View, width: usize) -> Vec<Column> {
     let number = Column::Sorted;
     let [first, second, third, fourth, rest @ ..] = view.by.numbers();
-    let mut telling = [first, second, third].map(number).to_vec();
+    let mut telling = match view.by {
+        By::Site => {
+            vec![number(first), number(second), Column::Program, Column::Owner, number(third)]
+        }
+        By::Cache => vec![number(first), number(second), number(third)],
+    };
     telling.extend([Column::History, number(fourth), Column::Place]);
     telling.extend(rest.map(number));
     let sorted = number(view.sort);

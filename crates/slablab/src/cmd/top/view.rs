@@ -51,6 +51,14 @@ impl By {
         }
     }
 
+    /// Returns how many of these have a column on every screen: beside call sites stand program and owner.
+    pub(crate) fn numbers_always(self) -> usize {
+        match self {
+            By::Site => 2,
+            By::Cache => 3,
+        }
+    }
+
     /// Returns the column by which rows are sorted by default.
     pub(crate) fn usual_sort(self) -> SortBy {
         self.numbers()[0]

@@ -1,0 +1,176 @@
+//! slablab itself in guests: the census, recordings by cgroup, and hunts.
+//!
+//! Ignored unless asked for (`make test-boot`): they download kernels, or build them.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use slablab_tests::slablab_path;
+
+fn kernel(arguments: &[&str]) -> Command {
+    let mut command = Command::new(slablab_path());
+    command.arg("kernel").args(arguments).stdin(Stdio::null());
+    command
+}
+
+/// Writes the command without its debug information, which would not fit into the guest's memory.
+fn strip_into(program: &str) {
+    let stripped = Command::new("strip").arg("-o").arg(program).arg(slablab_path()).status();
+    assert!(stripped.unwrap().success());
+}
+
+/// Each generation of SLUB has its own structures: with CPU slabs, with both, with sheaves alone.
+#[test]
+#[ignore = "downloads and boots kernels; make test-boot"]
+fn a_census_of_each_generation_agrees_with_sysfs() {
+    const SCRIPT: &str = "/bin/census info --census --format json >/tmp/census\n\
+                          cd /sys/kernel/slab\n\
+                          for c in *; do echo $c $(cat $c/slabs) $(cat $c/total_objects); done >/tmp/sysfs\n\
+                          send census /tmp/census\nsend sysfs /tmp/sysfs\n";
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (program, script) = (place("census"), place("script.sh"));
+    strip_into(&program);
+    fs::write(&script, SCRIPT).unwrap();
+    for (series, cpu_slabs, sheaves) in
+        [("6.12", true, false), ("6.18", true, true), ("7.3", false, true)]
+    {
+        let (guest, out) = (format!("debian:{series}"), place(series));
+        let boot = ["boot", &guest, "--memory", "1536", "--with", &program, "--script", &script];
+        let output = kernel(&[&boot[..], &["-o", &out]].concat()).output().unwrap();
+        assert!(output.status.success(), "{series}: {}", String::from_utf8_lossy(&output.stderr));
+        let read = |name: &str| fs::read_to_string(format!("{out}/files/{name}")).unwrap();
+        let census: serde_json::Value = serde_json::from_str(&read("census")).unwrap();
+        assert_eq!(census["has_cpu_slabs"], cpu_slabs, "{series}");
+        assert_eq!(census["has_sheaves"], sheaves, "{series}");
+        let caches = census["caches"].as_array().unwrap();
+        let free_in = |key: &str| -> u64 {
+            caches.iter().map(|cache| cache[key]["objects"].as_u64().unwrap()).sum()
+        };
+        assert_eq!(free_in("cpu_slabs") > 0, cpu_slabs, "{series}");
+        assert_eq!(free_in("main_sheaves") + free_in("barns") > 0, sheaves, "{series}");
+        let sysfs = read("sysfs");
+        let told = |name: &str| -> Option<[u64; 2]> {
+            let line = sysfs.lines().find(|line| line.split(' ').next() == Some(name))?;
+            // Behind each sum stands that of the node: `6 N0=6`.
+            let mut words = line.split(' ').skip(1).step_by(2);
+            Some([words.next()?.parse().ok()?, words.next()?.parse().ok()?])
+        };
+        let (mut compared, mut equal) = (0, 0);
+        for cache in caches {
+            let Some(of_sysfs) = told(cache["cache"].as_str().unwrap()) else { continue };
+            compared += 1;
+            let own = ["slabs", "objects"].map(|key| cache[key].as_u64().unwrap());
+            equal += usize::from(own == of_sysfs);
+        }
+        // The shell that reads sysfs takes and gives objects itself.
+        assert!(compared > 50 && equal * 4 > compared * 3, "{series}: {equal} of {compared}");
+    }
+}
+
+/// Two loads in two cgroups of version 2: what a recording has by cgroup is what the kernel charges to them.
+#[test]
+#[ignore = "downloads and boots a kernel; make test-boot"]
+fn bytes_by_cgroup_are_what_the_kernel_charges() {
+    const SCRIPT: &str = "
+        mkdir -p /sys/fs/cgroup /tmp; mount -t cgroup2 none /sys/fs/cgroup; mount -t tmpfs none /tmp
+        echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+        mkdir /sys/fs/cgroup/files /sys/fs/cgroup/links /tmp/files /tmp/links
+        echo 'echo 0 >/sys/fs/cgroup/files/cgroup.procs; i=0
+            while [ $i -lt 6000 ]; do : >/tmp/files/$i; i=$((i+1)); done' >/tmp/files.sh
+        echo 'echo 0 >/sys/fs/cgroup/links/cgroup.procs; i=0
+            while [ $i -lt 1000 ]; do ln -s /etc/passwd /tmp/links/$i; i=$((i+1)); done' >/tmp/links.sh
+        slabs() { for c in files links; do grep '^slab ' /sys/fs/cgroup/$c/memory.stat; done; }
+        slabs >/tmp/charged
+        /bin/recorder record -m 8M -o /tmp/t.parquet -- sh -c 'sh /tmp/files.sh; sh /tmp/links.sh' >/tmp/said 2>&1
+        slabs >>/tmp/charged
+        /bin/recorder stat /tmp/t.parquet --by cgroup --at end --format json >/tmp/answer 2>/dev/null
+        send charged /tmp/charged\nsend answer /tmp/answer\nsend said /tmp/said\n";
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (program, script, out) = (place("recorder"), place("script.sh"), place("out"));
+    strip_into(&program);
+    fs::write(&script, SCRIPT).unwrap();
+    let boot = ["boot", "debian:6.12", "--memory", "2048", "--with", &program, "--script", &script];
+    let output = kernel(&[&boot[..], &["-o", &out]].concat()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let read = |name: &str| fs::read_to_string(format!("{out}/files/{name}")).unwrap();
+    let charged: Vec<f64> =
+        read("charged").lines().map(|line| line["slab ".len()..].parse().unwrap()).collect();
+    let answer: serde_json::Value = serde_json::from_str(&read("answer")).expect("an answer");
+    for (at, name) in ["/files", "/links"].into_iter().enumerate() {
+        let groups = answer["groups"].as_array().unwrap();
+        let group = groups.iter().find(|group| group["names"][0] == name).expect("it allocated");
+        let recorded = group["live"][0]["bytes_charged"].as_f64().unwrap();
+        let grown = charged[at + 2] - charged[at];
+        eprintln!("{name}: {recorded} bytes recorded, {grown} charged");
+        assert!(
+            (recorded / grown - 1.0).abs() < 0.05,
+            "{name}: {recorded} and {grown}: {}",
+            read("said")
+        );
+    }
+}
+
+/// A module leaks from three callers of one `kstrdup`, beside a million strings a minute that are freed. Two hunts run at
+/// once: one follows every object, and the other a sample.
+#[test]
+#[ignore = "builds and boots kernels; make test-boot"]
+fn leaks_names_three_owners_behind_one_helper_with_their_counts() {
+    const SCRIPT: &str = "
+        count() { cat /sys/module/threeowners/parameters/$1; }
+        counts() { echo $(uptime_s) $(count names) $(count paths) $(count labels) >>/tmp/counts; }
+        /bin/hunter leaks --once --for 1d --every --format json >/tmp/every 2>/tmp/said & every=$!
+        /bin/hunter leaks --once --for 1d --format json >/tmp/sample 2>>/tmp/said & sample=$!
+        sleep 8
+        insmod /lib/modules/threeowners.ko; counts
+        sleep 100
+        counts; echo 1 >/sys/module/threeowners/parameters/paused; sleep 1; counts
+        kill -TERM $every $sample; wait $every || true; wait $sample || true
+        for name in counts every sample said; do send $name /tmp/$name; done\n";
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (program, script) = (place("hunter"), place("script.sh"));
+    strip_into(&program);
+    fs::write(&script, SCRIPT).unwrap();
+    for kernel_name in ["build:6.1/slub+btf", "build:6.12/slub+btf", "build:7.3/slub+btf"] {
+        let out = place(&kernel_name.replace(['/', ':', '+'], "-"));
+        let boot = ["boot", kernel_name, "--memory", "1536", "--module", "threeowners"];
+        let job = ["--with", &program, "--script", &script, "-o", &out];
+        let output = kernel(&[&boot[..], &job].concat()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let read = |name: &str| fs::read_to_string(format!("{out}/files/{name}")).unwrap();
+        let counts: Vec<Vec<f64>> = (read("counts").lines())
+            .map(|line| line.split(' ').map(|word| word.parse().unwrap()).collect())
+            .collect();
+        let seconds = counts[1][0] - counts[0][0];
+        for hunt in ["every", "sample"] {
+            let answer: serde_json::Value = serde_json::from_str(&read(hunt))
+                .unwrap_or_else(|e| panic!("{kernel_name}: {e}: {}", read("said")));
+            let allocations = answer["seen"]["allocations"].as_f64().unwrap();
+            assert!(allocations / seconds * 60.0 > 900_000.0, "{kernel_name}: {allocations}");
+            let owners = answer["owners"].as_array().unwrap();
+            for (at, name) in ["names", "paths", "labels"].into_iter().enumerate() {
+                let function = format!("owner_of_{name}");
+                let is_it = |row: &&serde_json::Value| {
+                    row["owner"].as_str().unwrap().starts_with(&function)
+                };
+                let row = owners.iter().find(is_it).unwrap_or_else(|| panic!("{name}: {answer}"));
+                assert_eq!(
+                    (&row["verdict"], &row["program"]),
+                    (&"leak".into(), &"threeowners".into())
+                );
+                let (count, rate) =
+                    (counts[2][at + 1], (counts[1][at + 1] - counts[0][at + 1]) / seconds);
+                let objects = row["objects"].as_f64().unwrap();
+                let bounds = [0, 1].map(|end| row["interval"][end].as_f64().unwrap());
+                println!("{kernel_name} {hunt} {name}: {objects} of {count}, {rate} {bounds:?}");
+                if hunt == "every" {
+                    assert!((objects / count - 1.0).abs() < 0.02, "{name}: {objects} of {count}");
+                } else {
+                    assert!((bounds[0]..=bounds[1]).contains(&rate), "{name}: {row}, {rate}");
+                }
+            }
+        }
+    }
+}
