@@ -219,3 +219,130 @@ fn a_hunt_that_cannot_be_says_what_is_lacking() {
     assert_eq!(output.status.code(), Some(2), "{error}");
     assert!(error.contains("root") && error.lines().count() == 1, "{error}");
 }
+
+const INSTANCES: &str = "/sys/kernel/tracing/instances";
+
+/// Somebody else's tracing: an instance of tracefs with events, a filter and a trigger; gone when dropped.
+struct Other(PathBuf);
+
+impl Other {
+    fn new() -> Self {
+        let other = Self(Path::new(INSTANCES).join(format!("other-{}", std::process::id())));
+        std::fs::create_dir(&other.0).unwrap();
+        let settings = [
+            ("buffer_size_kb", "256"),
+            ("events/kmem/kmalloc/filter", "bytes_req > 4000"),
+            ("events/kmem/kmalloc/trigger", "stacktrace if bytes_req > 8000"),
+            ("events/kmem/kmalloc/enable", "1"),
+            ("events/kmem/kfree/enable", "1"),
+        ];
+        for (name, text) in settings {
+            std::fs::write(other.0.join(name), text).unwrap();
+        }
+        other
+    }
+
+    /// All that can be set, as it is.
+    fn settings(&self) -> Vec<String> {
+        let files = [
+            "tracing_on",
+            "buffer_size_kb",
+            "trace_options",
+            "current_tracer",
+            "trace_clock",
+            "set_event",
+        ];
+        let of_event =
+            ["enable", "filter", "trigger"].map(|file| format!("events/kmem/kmalloc/{file}"));
+        let files = files.map(str::to_owned).into_iter().chain(of_event);
+        files.map(|file| std::fs::read_to_string(self.0.join(file)).unwrap()).collect()
+    }
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < end, "{what} within a minute");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A recorder and a hunt are killed beside another tracer, another recorder and another hunt: those go on, and the next
+/// start removes what the killed ones left.
+#[test]
+fn what_is_killed_beside_others_changes_nothing_of_theirs() {
+    let Some(_turn) = turn() else { return };
+    if !Path::new(INSTANCES).exists() {
+        return println!("SKIPPED: tracefs is not mounted");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let other = Other::new();
+    let settings = other.settings();
+    let programs = programs_in_kernel();
+    let record = |name: &str| {
+        let mut command = slablab();
+        command.args(["record", "-m", "1M", "--stacks", "--no-probes", "--duration", "600", "-o"]);
+        Running::start(command.arg(folder.path().join(name)).stderr(Stdio::null()))
+    };
+    let hunt = || {
+        let mut command = slablab();
+        Running::start(
+            command
+                .args(["leaks", "--once", "--for", "1d", "--format", "json"])
+                .stdout(Stdio::piped()),
+        )
+    };
+    let instance =
+        |running: &Running| Path::new(INSTANCES).join(format!("slablab-{}", running.0.id()));
+    let records = |running: &Running| {
+        std::fs::read_to_string(instance(running).join("events/kmem/kfree/enable"))
+            .is_ok_and(|on| on == "1\n")
+    };
+    let (mut recorder, mut survivor) = (record("killed.parquet"), record("kept.parquet"));
+    wait_until("both record", || records(&recorder) && records(&survivor));
+    let mut hunter = hunt();
+    wait_until("the first hunt's programs come", || programs_in_kernel() >= programs + 4);
+    let of_one = programs_in_kernel() - programs;
+    let mut second = hunt();
+    wait_until("the second's come", || programs_in_kernel() >= programs + 2 * of_one);
+    for killed in [&mut recorder, &mut hunter] {
+        killed.signal("-KILL");
+        killed.0.wait().unwrap();
+    }
+    wait_until("the killed hunt's programs go", || programs_in_kernel() == programs + of_one);
+    assert_eq!(other.settings(), settings);
+    assert!(instance(&recorder).exists() && records(&survivor));
+    // The next start.
+    let next = folder.path().join("next.parquet");
+    let status =
+        slablab().args(["record", "--no-probes", "-o"]).arg(&next).args(["--", "true"]).output();
+    assert!(status.unwrap().status.success());
+    assert!(!instance(&recorder).exists(), "the next recording removes what was left");
+    assert!(records(&survivor), "and nothing else");
+    assert_eq!(other.settings(), settings);
+    std::thread::sleep(Duration::from_secs(2));
+    for running in [&survivor, &second] {
+        running.signal("-INT");
+    }
+    assert!(survivor.0.wait().unwrap().success());
+    let answer: Value = serde_json::from_reader(second.0.stdout.take().unwrap()).unwrap();
+    second.0.wait().unwrap();
+    assert!(answer["seen"]["allocations"].as_u64().unwrap() > 0, "{answer}");
+    assert!(
+        slablab_trace::TraceReader::open(&folder.path().join("kept.parquet"))
+            .unwrap()
+            .meta()
+            .events
+            > 0
+    );
+    assert_eq!(other.settings(), settings);
+    let trace = std::fs::read_to_string(other.0.join("trace")).unwrap();
+    assert!(trace.contains("kfree:"), "the other tracer had its events");
+    let _ = [recorder, survivor, hunter, second].map(std::mem::forget);
+}
