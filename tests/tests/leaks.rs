@@ -162,6 +162,28 @@ fn each_planted_leak_is_named_by_owner_and_program_beside_a_load() {
     assert!(others.is_empty(), "{others:?} leak, too");
 }
 
+/// None of the programs keeps enough to be told.
+#[test]
+#[ignore = "minutes of a machine with nothing else to do: make test-leaks"]
+fn a_leak_by_programs_with_names_of_their_own_is_told_of_all_of_them() {
+    let Some(_turn) = turn() else { return };
+    let mut command = Command::new("python3");
+    command.arg(script()).args(["many-names", "100000"]).stdout(Stdio::piped());
+    let mut leak = Running::start(&mut command);
+    let mut said = String::new();
+    BufReader::new(leak.0.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said.trim(), "ready");
+    let (status, answer) = hunt(100);
+    let owners = answer["owners"].as_array().unwrap();
+    let is_it = |row: &&Value| {
+        row["owner"].as_str().unwrap().starts_with("newque") && row["verdict"] == "leak"
+    };
+    let row = owners.iter().find(is_it).unwrap_or_else(|| panic!("{answer}"));
+    assert!(status == 1 && row["programs"].as_u64().unwrap() > 20, "{row}");
+    let (rate, leaked) = (row["per_second"].as_f64().unwrap(), row["objects"].as_f64().unwrap());
+    assert!((0.7..1.1).contains(&rate) && leaked > 60.0, "{row}");
+}
+
 #[test]
 #[ignore = "minutes of a machine with nothing else to do: make test-leaks"]
 fn a_load_without_a_leak_has_none() {

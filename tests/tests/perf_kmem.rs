@@ -143,3 +143,41 @@ fn by_perf_script(path: &Path) -> u64 {
     let known = |line: &&str| names.iter().any(|name| line.trim() == format!("kmem:{name}:"));
     text.lines().filter(known).count() as u64
 }
+
+/// A child without an exec has its parent's name. It used to be of no known program, and `--comm` dropped what it allocated.
+#[test]
+fn a_child_without_an_exec_is_called_as_its_parent() {
+    const SCRIPT: &str = "import os\n\
+                          for n in range(30):\n    \
+                              if os.fork() == 0:\n        \
+                                  pipes = [os.pipe() for n in range(20)]\n        \
+                                  os._exit(0)\n    \
+                              os.wait()\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("perf.data");
+    let events = ["kmalloc", "kfree", "kmem_cache_alloc", "kmem_cache_free"]
+        .map(|event| format!("kmem:{event}"))
+        .join(",");
+    let status = Command::new("perf")
+        .args(["record", "-q", "-a", "-c", "1", "-m", "8M", "-e", &events, "-o"])
+        .arg(&path)
+        .args(["--", "python3", "-c", SCRIPT])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    if !status.is_ok_and(|status| status.success()) || !path.exists() {
+        eprintln!("not run: perf record does not work here (it needs linux-perf and root)");
+        return;
+    }
+    let file = path.to_str().unwrap();
+    let stat = ["stat", file, "--by", "program", "--format", "json", "--site", "alloc_pipe_info"];
+    let answer: serde_json::Value = serde_json::from_str(&stdout(&stat)).unwrap();
+    let groups = answer["groups"].as_array().unwrap();
+    let allocated = |name: &str| {
+        let group = groups.iter().find(|group| group["names"][0] == name);
+        group.map_or(0, |group| group["allocs"].as_u64().unwrap())
+    };
+    // Two of each pipe: its description, and its ring.
+    assert!(allocated("python3") >= 1_200, "{answer}");
+    assert!(allocated("(not known)") < 60, "{answer}");
+}

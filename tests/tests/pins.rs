@@ -87,7 +87,7 @@ fn who_keeps_a_slab_for_one_file_is_named_and_the_kernel_gives_back_as_much() {
 #[test]
 fn the_first_screen_says_who_and_a_part_of_the_objects_is_refused() {
     let text = stdout(&["stat", "traces/hackbench.parquet", "--pins", "--by", "site"]);
-    assert!(text.starts_with("At the end 530 slabs of 21 caches hold 4.094 MiB"), "{text}");
+    assert!(text.starts_with("At the end, 530 slabs of 21 caches hold 4.094 MiB"), "{text}");
     assert!(text.contains("alloc_slab_obj_exts+0x"), "{text}");
     let refused = |words: &[&str]| {
         refusal(&[&["stat", "traces/hackbench.parquet", "--pins"], words].concat())

@@ -10,8 +10,10 @@ use crate::verdict::Verdict;
 pub struct Finding {
     /// The function that allocates for itself, with its module
     pub owner: String,
-    /// The name of the program that ran
+    /// The name of the program that ran; of several programs, how many
     pub program: String,
+    /// How many programs that are; several where none of them tells by itself what all of them do
+    pub programs: u64,
     /// The cache
     pub cache: String,
     /// What the objects are

@@ -68,6 +68,11 @@ impl Group {
         self.sites.clear();
     }
 
+    /// Tells whether it has objects now.
+    pub(crate) fn is_alive(&self) -> bool {
+        !self.births.is_empty()
+    }
+
     fn add(&mut self, object: &Object, seconds: f64) {
         let Object { weight, allocated_bytes: bytes, .. } = *object;
         self.births.push(Birth { seconds, weight, bytes });
@@ -77,6 +82,37 @@ impl Group {
         *self.stacks.entry(object.stack).or_default() += weight;
         *self.cgroups.entry(object.cgroup).or_default() += weight;
         *self.sites.entry(object.site).or_default() += weight;
+    }
+
+    /// Returns groups of one owner and cache, by several programs, as one. Their points are of the same times.
+    pub(crate) fn together(groups: &[&Group]) -> Group {
+        let mut all = Group::default();
+        for group in groups {
+            if all.points.is_empty() {
+                all.points.clone_from(&group.points);
+            } else {
+                for (sum, point) in all.points.iter_mut().zip(&group.points) {
+                    sum.objects += point.objects;
+                    sum.bytes += point.bytes;
+                }
+            }
+            all.births.extend_from_slice(&group.births);
+            all.processes.extend(&group.processes);
+            let add = |counts: &mut FxHashMap<u32, f64>, more: &FxHashMap<u32, f64>| {
+                more.iter().for_each(|(key, weight)| *counts.entry(*key).or_default() += weight);
+            };
+            add(&mut all.stacks, &group.stacks);
+            group
+                .cgroups
+                .iter()
+                .for_each(|(id, weight)| *all.cgroups.entry(*id).or_default() += weight);
+            group
+                .sites
+                .iter()
+                .for_each(|(site, weight)| *all.sites.entry(*site).or_default() += weight);
+        }
+        all.births.sort_unstable_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        all
     }
 
     /// Returns what is settled at `now`.
@@ -194,6 +230,20 @@ mod tests {
         value[32..36].copy_from_slice(&stack.to_ne_bytes());
         let key = Key { owner: stack, comm: [0; 16], cache: 0 };
         (key, Object::parse(&[0; 8], &value))
+    }
+
+    #[test]
+    fn groups_of_several_programs_add_up() {
+        let mut groups = Groups::default();
+        groups.take(&[object(1.0, 7)], 0, 20.0);
+        groups.take(&[object(1.0, 7), object(30.0, 8), object(31.0, 7)], 0, 60.0);
+        let parts: Vec<&Group> = groups.groups.values().collect();
+        let all = Group::together(&parts);
+        let objects: Vec<f64> = all.points.iter().map(|point| point.objects).collect();
+        assert_eq!(objects, [2.0, 6.0]);
+        let births: Vec<f64> = all.births.iter().map(|birth| birth.seconds).collect();
+        assert_eq!(births, [1.0, 30.0, 31.0]);
+        assert_eq!(all.stacks.get(&7), Some(&4.0));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::companion::{Companion, threads};
 use crate::error::Error;
 use crate::finding::{Finding, Seen, Unseen};
 use crate::group::{Group, Groups, Interner, Key};
-use crate::object::{Cache, Object, text};
+use crate::object::{Cache, Comm, Object, text};
 use crate::pins::{Pin, Pinned, find};
 use crate::process::{CLOCK_HZ, Process, has_evidence};
 use crate::sites::{LEFT, Sites, THRESHOLD_NEW, budget};
@@ -26,7 +26,7 @@ use crate::slabs::Slabs;
 use crate::stacks::{Names, Stacks};
 use crate::tables::Tables;
 use crate::tracer::{Control, Tracer};
-use crate::verdict::{Judged, Verdict, judge};
+use crate::verdict::{Judged, SETTLED_MIN, Verdict, judge};
 
 /// What is hunted, and with how much memory.
 #[derive(Debug, Clone)]
@@ -48,6 +48,9 @@ const READING_MIN: Duration = Duration::from_millis(1_900);
 const READING_MAX: Duration = Duration::from_secs(6);
 /// Bytes above which kmalloc takes whole pages.
 const KMALLOC_BYTES_MAX: u32 = 8192;
+
+/// Programs of one owner that are judged together, at least.
+const PROGRAMS_MIN: usize = 3;
 
 /// A hunt that is under way.
 #[derive(Debug)]
@@ -221,7 +224,8 @@ impl Hunt {
         let now = self.read.map_or(0.0, |read| (read - self.start).as_secs_f64());
         let groups = self.groups.groups.iter().filter(|(_, group)| !group.births.is_empty());
         let mut findings: Vec<Finding> =
-            groups.map(|(key, group)| self.finding(key, group, now)).collect();
+            groups.map(|(key, group)| self.finding(key, &[key.comm], group, now)).collect();
+        findings.extend(self.of_several_programs(now));
         self.check(&mut findings);
         findings.sort_by(|a, b| {
             (a.verdict, &b.bytes_per_second)
@@ -232,7 +236,33 @@ impl Hunt {
         findings
     }
 
-    fn finding(&self, key: &Key, group: &Group, now: f64) -> Finding {
+    /// Finds leaks by short-lived programs with names of their own: each by itself keeps too little to be told.
+    fn of_several_programs(&self, now: f64) -> Vec<Finding> {
+        let mut owners: FxHashMap<(u32, u32), Vec<(&Key, &Group)>> = FxHashMap::default();
+        for (key, group) in self.groups.groups.iter().filter(|(_, group)| group.is_alive()) {
+            owners.entry((key.owner, key.cache)).or_default().push((key, group));
+        }
+        let mut found = Vec::new();
+        for mut groups in owners.into_values().filter(|groups| groups.len() >= PROGRAMS_MIN) {
+            // What one program leaks is told as its own.
+            groups.retain(|(_, group)| group.settled(now) < SETTLED_MIN);
+            groups.sort_unstable_by_key(|(key, _)| key.comm);
+            if groups.len() < PROGRAMS_MIN {
+                continue;
+            }
+            let parts: Vec<&Group> = groups.iter().map(|(_, group)| *group).collect();
+            let comms: Vec<Comm> = groups.iter().map(|(key, _)| key.comm).collect();
+            let all = Group::together(&parts);
+            let finding = self.finding(groups[0].0, &comms, &all, now);
+            // What runs may yet free what it has.
+            let is_told = finding.processes_running * 2 <= finding.processes;
+            found.extend(Some(finding).filter(|one| one.verdict == Verdict::Leak && is_told));
+        }
+        found
+    }
+
+    /// Judges a group of the programs `comms`.
+    fn finding(&self, key: &Key, comms: &[Comm], group: &Group, now: f64) -> Finding {
         let cache = self.texts.text(key.cache).to_owned();
         let most = |counts: &FxHashMap<u32, f64>| {
             counts.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0))).map(|(key, _)| *key)
@@ -246,9 +276,13 @@ impl Hunt {
         let bytes_each = bytes / objects.max(1.0);
         let site =
             group.sites.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(site, _)| *site);
-        let program = text(&key.comm);
+        let names: Vec<String> = comms.iter().map(|comm| text(comm)).collect();
+        let program = match &names[..] {
+            [name] => name.clone(),
+            names => format!("{} programs", names.len()),
+        };
         let mut processes: Vec<(u32, Process)> =
-            group.processes.keys().map(|id| (*id, Process::look(*id, &program))).collect();
+            group.processes.keys().map(|id| (*id, Process::look(*id, &names))).collect();
         processes.sort_unstable_by_key(|(id, process)| (*process == Process::Ended, *id));
         let running = processes.iter().filter(|(_, process)| *process != Process::Ended).count();
         let judged = match judged.verdict {
@@ -286,6 +320,7 @@ impl Hunt {
             frees_unseen: false,
             stack: stack.map(|stack| stack.frames.clone()).unwrap_or_default(),
             program,
+            programs: names.len() as u64,
         }
     }
 

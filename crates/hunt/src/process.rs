@@ -25,13 +25,13 @@ pub(crate) enum Process {
 }
 
 impl Process {
-    /// Looks at a process that was called `program`.
-    pub(crate) fn look(id: u32, program: &str) -> Self {
+    /// Looks at a process that was called as one of `programs`.
+    pub(crate) fn look(id: u32, programs: &[String]) -> Self {
         let stat = fs::read(format!("/proc/{id}/stat")).unwrap_or_default();
-        Self::parse(&String::from_utf8_lossy(&stat), program).unwrap_or(Self::Ended)
+        Self::parse(&String::from_utf8_lossy(&stat), programs).unwrap_or(Self::Ended)
     }
 
-    fn parse(stat: &str, program: &str) -> Option<Self> {
+    fn parse(stat: &str, programs: &[String]) -> Option<Self> {
         // A name may have brackets and blanks in it; what follows the last bracket has none.
         let (head, rest) = stat.rsplit_once(") ")?;
         let (_, name) = head.split_once('(')?;
@@ -39,7 +39,11 @@ impl Process {
         let is_dead = matches!(rest.next()?, "Z" | "X");
         // The fields from the third on: the start is the 22nd.
         let start = rest.nth(18)?.parse().ok()?;
-        Some(if is_dead || name != program { Self::Ended } else { Self::Runs(start) })
+        Some(if is_dead || !programs.iter().any(|program| program == name) {
+            Self::Ended
+        } else {
+            Self::Runs(start)
+        })
     }
 }
 
@@ -65,12 +69,13 @@ mod tests {
         let stat = |state| {
             format!("7 (a) b) {state} 1 7 7 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 1 1")
         };
-        assert_eq!(Process::parse(&stat("S"), "a) b"), Some(Process::Runs(4242)));
-        assert_eq!(Process::parse(&stat("Z"), "a) b"), Some(Process::Ended));
-        assert_eq!(Process::parse(&stat("S"), "other"), Some(Process::Ended));
-        assert_eq!(Process::parse("7 (cut", "cut"), None);
+        let parse = |stat: &str, name: &str| Process::parse(stat, &[name.to_owned()]);
+        assert_eq!(parse(&stat("S"), "a) b"), Some(Process::Runs(4242)));
+        assert_eq!(parse(&stat("Z"), "a) b"), Some(Process::Ended));
+        assert_eq!(parse(&stat("S"), "other"), Some(Process::Ended));
+        assert_eq!(parse("7 (cut", "cut"), None);
         let (me, name) = (std::process::id(), fs::read_to_string("/proc/self/comm").unwrap());
-        assert!(matches!(Process::look(me, name.trim_end()), Process::Runs(_)));
+        assert!(matches!(Process::look(me, &[name.trim_end().to_owned()]), Process::Runs(_)));
     }
 
     #[test]

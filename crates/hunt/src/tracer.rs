@@ -86,7 +86,13 @@ impl Tracer {
         tracer.set(Control::Left, left);
         tracer.set(Control::OwnProcess, u64::from(std::process::id()));
         let assembly = Assembly::parse(PROGRAMS)?;
-        let names = tracer.names(&btf)?;
+        let mut names = tracer.names(&btf)?;
+        // Before 6.16 no program may look at an argument that points to constant memory.
+        let kfree = btf.tracepoint("kfree")?.type_id;
+        let code = assembly.program("kfree", &names)?;
+        if Program::load(Kind::Tracepoint, "kfree", kfree, &code).is_err() {
+            names.number("object.is_plain", 0);
+        }
         tracer.watch_silent_frees(&btf, &assembly, &names);
         for tracepoint in TRACEPOINTS {
             let id = btf.tracepoint(tracepoint)?.type_id;
@@ -142,6 +148,7 @@ impl Tracer {
             ("bulk.max", BULK_MAX),
             ("arg.site", 0),
             ("arg.object", 8),
+            ("object.is_plain", 1),
         ] {
             names.number(name, number);
         }
@@ -224,10 +231,6 @@ fn fields(names: &mut Names, btf: &Btf) -> Result<(), Error> {
         ("task_struct", "comm", "task.comm"),
         ("task_struct", "tgid", "task.tgid"),
         ("task_struct", "group_leader", "task.group_leader"),
-        ("task_struct", "cgroups", "task.cgroups"),
-        ("cgroup_subsys_state", "cgroup", "css.cgroup"),
-        ("cgroup", "kn", "cgroup.kn"),
-        ("kernfs_node", "id", "kernfs_node.id"),
         ("kmem_cache", "object_size", "kmem_cache.object_size"),
         ("kmem_cache", "size", "kmem_cache.size"),
         ("kmem_cache", "flags", "kmem_cache.flags"),
@@ -236,9 +239,29 @@ fn fields(names: &mut Names, btf: &Btf) -> Result<(), Error> {
         names.number(called, btf.offset(structure, field)?);
     }
     names.number("task.comm.rest", btf.offset("task_struct", "comm")? + 8);
-    let memory = btf.enumerator("memory_cgrp_id")? * 8;
-    names.number("css_set.memory", btf.offset("css_set", "subsys")? + memory);
+    let cgroup = cgroup_fields(btf).ok();
+    names.number("task.has_cgroup", i64::from(cgroup.is_some()));
+    let called = ["task.cgroups", "css_set.memory", "css.cgroup", "cgroup.kn", "kernfs_node.id"];
+    // Where there are none, they stand in what is never run.
+    for (called, offset) in called.into_iter().zip(cgroup.unwrap_or_default()) {
+        names.number(called, offset);
+    }
     Ok(())
+}
+
+/// Returns the offsets of the fields that lead from a task to the number of its memory cgroup.
+///
+/// # Errors
+/// If the kernel has no memory cgroups.
+fn cgroup_fields(btf: &Btf) -> Result<[i64; 5], Error> {
+    let memory = btf.enumerator("memory_cgrp_id")? * 8;
+    Ok([
+        btf.offset("task_struct", "cgroups")?,
+        btf.offset("css_set", "subsys")? + memory,
+        btf.offset("cgroup_subsys_state", "cgroup")?,
+        btf.offset("cgroup", "kn")?,
+        btf.offset("kernfs_node", "id")?,
+    ])
 }
 
 #[cfg(test)]

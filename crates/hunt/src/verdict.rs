@@ -92,17 +92,24 @@ pub(crate) fn judge(group: &Group, now: f64, is_given_back: bool) -> Judged {
         series.last().filter(|last| last.objects > 0.0).map(|last| last.bytes / last.objects);
     let interval = interval.zip(bytes_each).map(|((low, high), bytes)| (low / bytes, high / bytes));
     let interval = with_sampling(rate, interval, group, settled);
+    // Where the time begins and ends between two objects, one more or less is in it.
+    let of_one = 1.0 / span.max(1.0);
+    let interval =
+        interval.map(|(low, high)| (low.min(rate - of_one).max(0.0), high.max(rate + of_one)));
     let judged = Judged { interval, ..not_yet };
+    let stays_and_comes = has_survivors_of_all_times(group, begin, time)
+        && survival.is_none_or(|share| share >= SURVIVAL_MIN);
     match pace {
-        Pace::Grows
-            if has_survivors_of_all_times(group, begin, time)
-                && survival.is_none_or(|s| s >= SURVIVAL_MIN) =>
-        {
+        Pace::Grows if stays_and_comes => {
             let verdict = if is_given_back { Verdict::Cache } else { Verdict::Leak };
             Judged { verdict, ..judged }
         }
         Pace::Grows => Judged { until: Some(now * 2.0), ..judged },
         Pace::Rose => Judged { until: Some(now + SECONDS_MIN), ..judged },
+        // What comes all the time and stays must grow: the sample is too small to show it.
+        Pace::Flat | Pace::Shrinks if stays_and_comes => {
+            Judged { until: Some(now * 2.0), ..judged }
+        }
         Pace::Flat | Pace::Shrinks => Judged { verdict: Verdict::Population, ..judged },
     }
 }
@@ -111,7 +118,8 @@ pub(crate) fn judge(group: &Group, now: f64, is_given_back: bool) -> Judged {
 fn survival(group: &Group, now: f64) -> Option<f64> {
     let half = |point: &&Point| point.seconds <= now * 0.6;
     let point = group.points.iter().rfind(half).filter(|point| point.objects > 0.0)?;
-    Some(group.born_until(point.seconds - SETTLE_SECONDS).0 / point.objects)
+    // A sample that was thinned out may seem to have more now than it had.
+    Some((group.born_until(point.seconds - SETTLE_SECONDS).0 / point.objects).min(1.0))
 }
 
 /// Tells whether nearly each part of the time between has objects that are alive.

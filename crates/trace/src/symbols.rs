@@ -111,7 +111,7 @@ impl Symbols {
     }
 
     /// Returns where the functions of that name are, or the one address of `name+0x1c` in each; without its module.
-    pub(crate) fn places(&self, name: &str) -> Vec<Range<u64>> {
+    pub fn places(&self, name: &str) -> Vec<Range<u64>> {
         let (name, offset) = match name.split_once('+') {
             Some((name, offset)) => {
                 let digits = offset.trim_start_matches("0x");

@@ -179,7 +179,29 @@ def loop_device(_):
     return leak
 
 
+def many_names(_):
+    """Each second a program that lives for a moment, with a name of its own, leaves a message queue."""
+    made = []
+
+    def leak(at):
+        end, start = os.pipe()
+        child = os.fork()
+        if child == 0:
+            libc.prctl(15, f"job-{at}".encode(), 0, 0, 0)
+            number = libc.msgget(0, 0o600)
+            os.write(start, struct.pack("i", number))
+            os._exit(0)
+        os.waitpid(child, 0)
+        made.append(checked(struct.unpack("i", os.read(end, 4))[0]))
+        os.close(end)
+        os.close(start)
+
+    leak.undo = lambda: [libc.msgctl(number, 0, None) for number in made]
+    return leak
+
+
 KINDS = {
+    "many-names": many_names,
     "epoll": epoll,
     "eventfd": eventfd,
     "pipe": pipe,

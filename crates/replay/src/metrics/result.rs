@@ -55,6 +55,9 @@ pub struct TraceFacts {
     pub lost: u64,
     /// Objects freed without an event
     pub implicit_frees: u64,
+    /// Objects that slabinfo says were freed, without an event
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub estimated_frees: u64,
     /// Frees of objects older than the trace, which cannot be replayed
     pub older_frees: u64,
     /// Lines and records that the import had to skip
@@ -81,6 +84,7 @@ impl TraceFacts {
             events: meta.events,
             lost: quality.lost_total(),
             implicit_frees: quality.implicit_frees,
+            estimated_frees: quality.estimated_frees,
             older_frees: quality.older_frees,
             skipped: quality.skipped_total(),
             lacks: meta.lacks(),
@@ -92,7 +96,8 @@ impl TraceFacts {
     /// Computes the share of events that could not be placed.
     pub(crate) fn with_share(self) -> Self {
         let happened = self.events + self.lost + self.skipped;
-        let unplaced = self.lost + self.skipped + self.implicit_frees + self.older_frees;
+        let unseen = self.implicit_frees + self.estimated_frees + self.older_frees;
+        let unplaced = self.lost + self.skipped + unseen;
         let unplaced_share = if happened == 0 { 0.0 } else { unplaced as f64 / happened as f64 };
         Self { unplaced_share, ..self }
     }

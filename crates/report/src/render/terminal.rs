@@ -284,7 +284,7 @@ fn paragraphs<'a>(texts: impl IntoIterator<Item = &'a String>, view: &Terminal) 
 
 /// Returns a paragraph in lines; a word that is longer than a line goes on in the next.
 fn wrapped(text: &str, view: &Terminal) -> Vec<String> {
-    let (text, width) = (printable(text), width(view));
+    let (text, width) = (printable(text).replace('\t', " "), width(view));
     if text.is_empty() {
         return Vec::new();
     }

@@ -329,8 +329,9 @@ impl TraceInfo {
             counted(self.sites as u64, "call site"),
             match self.has_lifetimes {
                 true => {
-                    let live = counted(self.objects_live_peak.into(), "object");
-                    format!("; at most {live} were alive")
+                    let peak = u64::from(self.objects_live_peak);
+                    let were = if peak == 1 { "was" } else { "were" };
+                    format!("; at most {} {were} alive", counted(peak, "object"))
                 }
                 false => String::new(),
             }

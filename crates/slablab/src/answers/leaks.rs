@@ -25,6 +25,8 @@ pub(crate) struct LeaksAnswer {
 struct Leaker {
     /// The name of the program
     program: String,
+    /// How many programs that are, where none tells by itself what all of them do
+    programs: u64,
     /// The owner that leaks most bytes
     owner: String,
     /// Owners and caches that leak, each counted
@@ -48,6 +50,9 @@ struct Leaker {
 }
 
 impl LeaksAnswer {
+    /// What `--show` can name.
+    pub(crate) const TABLES: [&'static str; 4] = ["owners", "pins", "stacks", "unseen"];
+
     /// Says what a hunt found so far.
     pub(crate) fn new(hunt: &Hunt) -> Self {
         let owners = hunt.findings();
@@ -87,9 +92,10 @@ impl LeaksAnswer {
             let allocations = thousands(self.seen.allocations);
             return format!("No leak was found in {time} and {allocations} allocations.");
         };
-        let Leaker { program, owner, .. } = first;
+        let Leaker { program, owner, programs, .. } = first;
+        let leak = if *programs == 1 { "leaks" } else { "leak" };
         format!(
-            "{program} leaks {}, {} a second: most of it allocated by {owner}, {} objects a second.",
+            "{program} {leak} {}, {} a second: most of it allocated by {owner}, {} objects a second.",
             bytes(first.bytes),
             bytes(first.bytes_per_second.round() as u64),
             rate(first.per_second),
@@ -99,7 +105,10 @@ impl LeaksAnswer {
     fn others(&self) -> Option<String> {
         match self.programs.get(1..)? {
             [] => None,
-            [other] => Some(format!("So does {}.", other.program)),
+            [other] => {
+                let does = if other.programs == 1 { "does" } else { "do" };
+                Some(format!("So {does} {}.", other.program))
+            }
             others => Some(format!("So do {} other programs.", others.len())),
         }
     }
@@ -261,6 +270,7 @@ impl Leaker {
     fn new(found: &Finding) -> Self {
         Self {
             program: found.program.clone(),
+            programs: found.programs,
             owner: found.owner.clone(),
             kinds: 1,
             per_second: found.per_second,
@@ -293,6 +303,7 @@ impl Leaker {
                 "The processes that allocated it have ended and it stays: tell those who maintain {kernel}."
             );
         }
+        let maintained = if self.programs == 1 { program } else { "these programs" };
         let running = match (processes, self.process) {
             (1, Some(process)) => format!("Process {process} still runs"),
             _ => format!(
@@ -300,7 +311,7 @@ impl Leaker {
             ),
         };
         format!(
-            "{running}: if ending it frees them, tell those who maintain {program}, else those who maintain {kernel}."
+            "{running}: if ending it frees them, tell those who maintain {maintained}, else those who maintain {kernel}."
         )
     }
 

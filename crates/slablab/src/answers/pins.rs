@@ -176,7 +176,7 @@ impl PinsAnswer {
         let sparse = sum(|cache| cache.slabs_sparse);
         let sparse_bytes = sum(|cache| cache.slabs_sparse * cache.slab_bytes);
         let mut sentences = vec![format!(
-            "{} {} of {} hold {}; {} would do for the objects in use.",
+            "{}, {} of {} hold {}; {} would do for the objects in use.",
             upper_first(&self.view.when),
             counted(sum(|cache| cache.slabs), "slab"),
             counted(self.caches.len() as u64, "cache"),

@@ -136,12 +136,14 @@ impl TopAnswer {
         let share = |share: Option<f64>| share.map_or(Cell::Missing, Cell::Share);
         if self.rows.iter().any(|row| row.program.is_some()) {
             let program = |row: &LiveRow| row.program.clone().unwrap_or_default();
-            let owner = |row: &LiveRow| row.owner.clone().unwrap_or_default();
             fields.push(field::text("program", "program", program));
             fields.push(
                 field::by("of it", "program_share", move |row: &LiveRow| share(row.program_share))
                     .on_page(),
             );
+        }
+        if self.rows.iter().any(|row| row.owner.is_some()) {
+            let owner = |row: &LiveRow| row.owner.clone().unwrap_or_default();
             fields.push(field::text("owner", "owner", owner));
             fields.push(
                 field::by("of it", "owner_share", move |row: &LiveRow| share(row.owner_share))

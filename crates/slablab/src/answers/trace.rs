@@ -62,7 +62,7 @@ fn placed(trace: &TraceFacts) -> String {
     }
     let causes = [
         ("lost", trace.lost),
-        ("freed without an event", trace.implicit_frees),
+        ("freed without an event", trace.implicit_frees.saturating_add(trace.estimated_frees)),
         ("frees of older objects", trace.older_frees),
         ("skipped", trace.skipped),
     ];

@@ -94,15 +94,18 @@ impl FilterArgs {
         let mut keep = self.of_trace(trace.meta()).with_context(|| path.display().to_string())?;
         let mut progress = Progress::default();
         let part = slablab_trace::keep(&trace, &mut keep, &mut |step| progress.step(step))?;
-        drop(progress);
-        if !trace.meta().samples.is_empty() {
+        Ok(part)
+    }
+
+    /// Says what a replay of a part cannot begin with.
+    pub(crate) fn tell_of_replays(&self, meta: &Meta, path: &Path) {
+        if !self.is_empty() && !meta.samples.is_empty() {
             say(format_args!(
                 "slablab: {}: what the kernel's slabs held was recorded of the whole machine, and is left out of a part: \
                  a replay of it begins with empty slabs",
                 path.display()
             ));
         }
-        Ok(part)
     }
 
     /// Returns what decides about an allocation, and about a free of an object that is older than the trace.
@@ -117,7 +120,7 @@ impl FilterArgs {
             let called: Vec<_> = called.map(|(pid, _)| (*pid, *pid)).collect();
             if called.is_empty() {
                 bail!(
-                    "no thread is called {}; of each its last name is known, not one of before its exec",
+                    "no thread is called {}: a thread is known by its last name, not by one that it had before an exec",
                     self.comm.join(" or ")
                 );
             }
@@ -207,10 +210,13 @@ impl FilterArgs {
         }
         let is_asked: Vec<bool> = names.iter().map(|name| is_below(&self.cgroup, name)).collect();
         if !is_asked.contains(&true) {
-            let meant = self
-                .cgroup
-                .first()
-                .and_then(|path| nearest_name(path, names.iter().map(String::as_str)));
+            let rooted = |path: &String| format!("/{}", path.trim_matches('/'));
+            let rooted = self.cgroup.first().map(rooted).unwrap_or_default();
+            let is_there = names.iter().any(|name| is_below(std::slice::from_ref(&rooted), name));
+            let meant = match is_there {
+                true => Some(rooted.clone()),
+                false => nearest_name(&rooted, names.iter().map(String::as_str)),
+            };
             let meant = meant.map_or_else(String::new, |name| format!("; did you mean {name:?}?"));
             bail!("has no thread in the memory cgroup {}{meant}", self.cgroup.join(" or "));
         }
@@ -255,9 +261,15 @@ impl InCgroups {
 
 /// Returns whether a cgroup is one of `patterns`, or lies below one.
 fn is_below(patterns: &[String], path: &str) -> bool {
+    // A path may be typed with a slash behind it; that of the root has nothing before it.
+    let patterns: Vec<String> =
+        patterns.iter().map(|pattern| pattern.trim_end_matches('/').to_owned()).collect();
+    if patterns.iter().any(String::is_empty) {
+        return true;
+    }
     let ends = path.match_indices('/').map(|(end, _)| end).filter(|end| *end > 0);
     let mut folders = ends.map(|end| &path[..end]).chain([path]);
-    folders.any(|folder| any_matches(patterns, folder))
+    folders.any(|folder| any_matches(&patterns, folder))
 }
 
 impl Time {
@@ -351,9 +363,12 @@ fn parse_list(text: &str) -> Result<Numbers, String> {
     let range = |range: &str| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let number = |text: &str| text.trim().parse::<u32>().ok();
-        number(first).zip(number(last)).filter(|(first, last)| first <= last)
+        number(first).zip(number(last))
     };
     let numbers: Option<Vec<_>> = text.split(',').map(range).collect();
+    if let Some((first, last)) = numbers.iter().flatten().find(|(first, last)| first > last) {
+        return Err(format!("the range {first}-{last} is turned round: give {last}-{first}"));
+    }
     numbers.map(Numbers).ok_or_else(|| "give numbers and ranges of them (0,2-3)".to_owned())
 }
 

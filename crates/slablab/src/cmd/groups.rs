@@ -9,6 +9,8 @@ use clap::ValueEnum;
 use slablab_replay::{By, Holdings, Labels, PageBy, When, holdings, passes};
 use slablab_trace::{Meta, TraceReader, Vmlinux};
 
+use super::filter::parse_name;
+use super::helpers::refuse_unknown;
 use crate::progress::Progress;
 
 /// Which moments of the trace, and who is taken for an owner.
@@ -21,7 +23,7 @@ pub(crate) struct MomentArgs {
     #[arg(long, value_name = "FROM,TO", value_parser = parse_growth, conflicts_with = "at")]
     pub(crate) growth: Option<(Moment, Moment)>,
     /// Functions that allocate for their callers, beside those that are known and found
-    #[arg(long, value_name = "FUNCTION,...", value_delimiter = ',')]
+    #[arg(long, value_name = "FUNCTION,...", value_delimiter = ',', value_parser = parse_name)]
     pub(crate) helper: Vec<String>,
 }
 
@@ -195,6 +197,9 @@ impl GroupArgs {
         if let Some(by) = self.by.iter().find(|by| by.by().is_none()) {
             bail!("--by {} is about pages: add --pages", by.name());
         }
+        if let Some(by) = (1..self.by.len()).find(|at| self.by[..*at].contains(&self.by[*at])) {
+            bail!("--by {} is given twice: name each group once", self.by[by].name());
+        }
         if self.by.is_empty() && (self.moments.is_given() || self.vmlinux.is_some()) {
             bail!("--at, --growth, --helper and --vmlinux are about groups: add --by owner");
         }
@@ -248,6 +253,7 @@ impl GroupArgs {
                 path.display()
             );
         }
+        refuse_unknown(path, meta, &self.moments.helper)?;
         let mut labels = Labels::new(meta, holdings, &self.moments.helper);
         if self.by.contains(&ByName::Type) {
             let types = self.of_vmlinux(path, meta, |v| v.types(&meta.sites))?;
@@ -307,7 +313,17 @@ fn parse_moment(text: &str) -> Result<Moment, String> {
 
 fn parse_growth(text: &str) -> Result<(Moment, Moment), String> {
     let (from, to) = text.split_once(',').ok_or("give two moments (10%,end)")?;
-    Ok((parse_moment(from)?, parse_moment(to)?))
+    let (from, to) = (parse_moment(from)?, parse_moment(to)?);
+    let is_reversed = match (from, to) {
+        (Moment::Seconds(from), Moment::Seconds(to)) => from > to,
+        (Moment::Percent(from), Moment::Percent(to)) => from > to,
+        (Moment::End, to) => to != Moment::End,
+        _ => false,
+    };
+    if is_reversed {
+        return Err("the first moment is behind the second: turn them round".to_owned());
+    }
+    Ok((from, to))
 }
 
 #[cfg(test)]
@@ -319,6 +335,9 @@ mod tests {
         assert_eq!(parse_moment("peak"), Ok(Moment::Peak));
         assert_eq!(parse_moment("1.5"), Ok(Moment::Seconds(1.5)));
         assert_eq!(parse_growth("10%,end"), Ok((Moment::Percent(10.0), Moment::End)));
+        for reversed in ["50%,10%", "2,1", "end,0", "end,peak"] {
+            assert!(parse_growth(reversed).is_err_and(|why| why.contains("behind")), "{reversed}");
+        }
         for wrong in ["", "x", "-1", "nan", "50 %x", "10%,"] {
             assert!(parse_moment(wrong).is_err() && parse_growth(wrong).is_err(), "{wrong}");
         }

@@ -138,6 +138,7 @@ fn tell_pages(path: &Path, meta: &Meta) -> Result<()> {
 pub(crate) fn open_with_lifetimes(path: &Path, filter: &FilterArgs) -> Result<TraceReader> {
     let trace = open_whole(path)?;
     check_lifetimes(path, trace.meta())?;
+    filter.tell_of_replays(trace.meta(), path);
     filter.apply(trace, path)
 }
 

@@ -9,6 +9,8 @@ use std::path::{Path, absolute};
 use anyhow::{Result, bail};
 use slablab_host::folder_of;
 
+use crate::cli::AnswerArgs;
+
 /// Refuses the output `path` called `name` if the folder that it belongs into is not there.
 pub(crate) fn check_folder(name: &str, path: &Path) -> Result<()> {
     let folder = folder_of(path);
@@ -20,6 +22,20 @@ pub(crate) fn check_folder(name: &str, path: &Path) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Refuses what can be refused before an answer that takes long: files that cannot be written, and names of tables that it
+/// never has.
+pub(crate) fn check_before(answer: &AnswerArgs, tables: &[&str]) -> Result<()> {
+    for (name, file) in answer.outputs() {
+        file.map_or(Ok(()), |file| check_folder(name, file))?;
+    }
+    match answer.show.iter().find(|name| !tables.contains(&name.as_str())) {
+        Some(name) => {
+            bail!("--show {name}: the answer has no such table; it may have {}", tables.join(", "))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Refuses an output that would replace one of `inputs`, or another output; all have names that users know.

@@ -51,6 +51,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
     question.check_outputs(&[question.path()], &[])?;
     let opened = question.open()?;
+    args.helpers.refuse_as_site(&args.call_site)?;
     let owned = args.helpers.owned(&opened)?;
     let trace = owned.as_ref().unwrap_or(&opened);
     let open_code = || args.code.open(Release::of(&trace.meta().kernel_release));

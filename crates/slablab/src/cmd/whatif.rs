@@ -116,7 +116,13 @@ fn of_one(args: &Args, traces: &Traces<'_>, trace: &TraceReader) -> Result<WhatI
     let question = &args.question;
     let owned = match args.dedicate.is_empty() {
         true => None,
-        false => args.helpers.owned(trace)?,
+        false => {
+            let sites = args.dedicate.iter().flat_map(|sites| {
+                sites.split('=').next().unwrap_or_default().split(',').map(str::to_owned)
+            });
+            sites.into_iter().try_for_each(|site| args.helpers.refuse_as_site(&site))?;
+            args.helpers.owned(trace)?
+        }
     };
     let trace = owned.as_ref().unwrap_or(trace);
     let meta = trace.meta();

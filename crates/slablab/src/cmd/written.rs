@@ -171,6 +171,15 @@ impl Written {
             // That nothing matched is what matters: without it, "none lost" reads as a success.
             sentences.splice(..0, self.silences());
         }
+        if let Some(most) = self.quality.skipped.iter().max_by_key(|skipped| skipped.count) {
+            let all = self.quality.skipped.iter().map(|skipped| skipped.count).sum::<u64>();
+            sentences.push(format!(
+                "{} could not be read, the most of them: {} (first at {})",
+                counted(all, "record"),
+                printable(&most.reason),
+                printable(&most.first)
+            ));
+        }
         let early = self.ended_early.iter();
         sentences.extend(early.map(|why| format!("the recording ended early: {}", printable(why))));
         if let Some(slab) = self.ended_at_slab_bytes {

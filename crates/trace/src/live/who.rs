@@ -56,13 +56,19 @@ pub(super) fn thread_names(
     let mut saved = None;
     let name = |thread: u32| {
         if let Ok(name) = fs::read_to_string(format!("/proc/{thread}/comm")) {
-            return Some(name.trim_end_matches('\n').to_owned());
+            return Some(program(name.trim_end_matches('\n')).to_owned());
         }
         let saved = saved.get_or_insert_with(|| saved_names(tracefs));
         saved.get(&thread).cloned()
     };
     let mut name = name;
     most.into_iter().filter_map(|(_, thread)| Some((thread, name(thread)?))).collect()
+}
+
+/// Returns the name of a program: `/proc` adds to that of a kernel's worker what it works at.
+fn program(comm: &str) -> &str {
+    let is_worker = comm.starts_with("kworker/");
+    comm.split(['-', '+']).next().filter(|_| is_worker).unwrap_or(comm)
 }
 
 /// Returns the names that tracefs keeps, by thread.
@@ -135,5 +141,11 @@ mod tests {
         assert_eq!(tally.most(), Some(("a", 0.5)));
         tally.add("b".into(), 4);
         assert_eq!(tally.most(), Some(("b", 0.75)));
+    }
+
+    #[test]
+    fn a_worker_is_named_without_its_work() {
+        assert_eq!(program("kworker/1:2-mm_percpu_wq"), "kworker/1:2");
+        assert_eq!(program("a-program+x"), "a-program+x");
     }
 }

@@ -18,10 +18,13 @@ use slablab_snapshot::parse_seconds;
 
 use self::names::KernelNames;
 use self::screen::Screen;
+use super::filter::parse_name;
+use super::outputs::check_before;
 use super::size::parse_bytes;
 use crate::answers::leaks::LeaksAnswer;
 use crate::cli::{AnswerArgs, Format, OutputArgs};
 use crate::output::give;
+use crate::say::say;
 
 #[derive(clap::Args, Debug)]
 #[command(
@@ -53,7 +56,7 @@ pub(crate) struct Args {
     #[arg(long)]
     every: bool,
     /// Functions that allocate for their callers, besides those that are known: the owner is who calls them
-    #[arg(long, value_name = "FUNCTION,...", value_delimiter = ',')]
+    #[arg(long, value_name = "FUNCTION,...", value_delimiter = ',', value_parser = parse_name)]
     helper: Vec<String>,
     #[command(flatten)]
     answer: AnswerArgs,
@@ -72,8 +75,14 @@ const LOOK: Duration = Duration::from_secs(1);
 const NAP: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    check_before(&args.answer, &LeaksAnswer::TABLES)?;
     let stop = Interrupt::on_signals().context("cannot catch signals")?;
     let names = KernelNames::read().context("the kernel's symbols are needed to name owners")?;
+    for helper in args.helper.iter().filter(|name| !names.has(name)) {
+        say(format_args!(
+            "slablab: the running kernel has no function {helper:?}, which --helper names"
+        ));
+    }
     let options =
         Options { ram_bytes: args.ram as usize, helpers: args.helper.clone(), every: args.every };
     let hunt = Hunt::start(&options).context(

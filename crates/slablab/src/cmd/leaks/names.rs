@@ -16,8 +16,8 @@ struct Read {
 
 /// No function is longer: an address further behind a symbol is of something newer.
 const FUNCTION_BYTES_MAX: u64 = 1 << 20;
-/// Reading costs a tenth of a second of CPU time.
-const AGAIN: Duration = Duration::from_secs(60);
+/// Reading costs a tenth of a second of CPU time. It happens only for an address that was not there before.
+const AGAIN: Duration = Duration::from_secs(2);
 
 impl KernelNames {
     /// Reads the symbols.
@@ -27,6 +27,11 @@ impl KernelNames {
             bail!("/proc/kallsyms has no addresses: run as root, or set kernel.kptr_restrict to 1");
         }
         Ok(Self(RefCell::new(Read { symbols, at: Instant::now() })))
+    }
+
+    /// Tells whether there is a function of that name now.
+    pub(super) fn has(&self, function: &str) -> bool {
+        !self.0.borrow().symbols.places(function).is_empty()
     }
 
     /// Returns `function+0x1c [module]`, or the address in hexadecimal.

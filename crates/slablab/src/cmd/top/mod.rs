@@ -15,6 +15,7 @@ use slablab_host::Interrupt;
 use slablab_trace::{Live, LiveFrame, LiveOptions};
 
 use self::view::{By, SortBy, View};
+use super::outputs::check_before;
 use crate::answers::top::TopAnswer;
 use crate::cli::{AnswerArgs, Format, OutputArgs};
 use crate::output::give;
@@ -70,6 +71,7 @@ fn looks_once(seconds: f64) -> usize {
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
+    check_before(&args.answer, &[args.by.plural()])?;
     let looks = if args.once { looks_once(args.seconds) } else { LOOKS_LIVE };
     // Before the instance of tracefs is made: a signal that kills would leave it behind.
     let stop = Interrupt::on_signals().context("cannot catch signals")?;

@@ -133,6 +133,13 @@ impl Tracer {
         let mut names = tracer.names(&btf)?;
         names.number("places.count", count as i64);
         names.number("functions.count", wanted.callers.len() as i64);
+        // Before 6.16 no program may look at an argument that points to constant memory.
+        let kmalloc = btf.tracepoint("kmalloc")?.type_id;
+        let parts = (&assembly, &mut names);
+        if tracer.program(Kind::Tracepoint, "kmalloc", kmalloc, parts).is_err() {
+            names.number("object.is_plain", 0);
+        }
+        tracer.scratches.clear();
         if wanted.with_frees {
             tracer.load_silent_frees(&btf, &assembly, &mut names);
         }
@@ -232,6 +239,7 @@ impl Tracer {
         for (name, number) in [
             ("arg.site", 0),
             ("arg.object", 8),
+            ("object.is_plain", 1),
             ("kinds.mask", ((self.cpus * KINDS - 1) * KIND_BYTES) as i64),
             ("kinds.cpu_mask", self.cpus as i64 - 1),
             ("kinds.cpu_shift", i64::from((KINDS * KIND_BYTES).trailing_zeros())),

@@ -155,6 +155,7 @@ impl PerfData {
                 }
             }
             kind::COMM => self.comm(Bytes(&body)).unwrap_or(()),
+            kind::FORK => self.fork(Bytes(&body)).unwrap_or(()),
             kind::FINISHED_ROUND => self.queue.round(to),
             kind::LOST => self.losses.gap(&self.header, &body),
             kind::LOST_SAMPLES => self.losses.total(&self.header, &body),
@@ -290,6 +291,20 @@ impl PerfData {
             _ => &mut self.facts.meta,
         };
         meta.comms.insert(thread, text(bytes.0));
+        Some(())
+    }
+
+    /// Notes what a new thread is called, until it is called otherwise: as the one that made it.
+    fn fork(&mut self, mut bytes: Bytes<'_>) -> Option<()> {
+        bytes.skip(8)?; // process, and that of who made it
+        let (thread, maker) = (bytes.u32()?, bytes.u32()?);
+        let meta = match self.state {
+            State::Header => &mut self.header.meta,
+            _ => &mut self.facts.meta,
+        };
+        let name = meta.comms.get(&maker)?.clone();
+        // The buffers of CPUs are read one after the other: a name of its own may have come already.
+        meta.comms.entry(thread).or_insert(name);
         Some(())
     }
 

@@ -11,6 +11,7 @@ pub(super) mod kind {
     pub(crate) const MMAP: u32 = 1;
     pub(crate) const LOST: u32 = 2;
     pub(crate) const COMM: u32 = 3;
+    pub(crate) const FORK: u32 = 7;
     pub(crate) const SAMPLE: u32 = 9;
     pub(crate) const MMAP2: u32 = 10;
     pub(crate) const LOST_SAMPLES: u32 = 13;
