@@ -181,7 +181,7 @@ impl StatAnswer {
         sentences.extend(self.one_in.map(|one_in| {
             format!(
                 "The objects of 1 in {one_in} pages were recorded: these are the numbers of all, with the 95 % interval of \
-                 what was allocated."
+                 what was allocated. A call site of few pages has no interval (-)."
             )
         }));
         sentences.push(format!(
