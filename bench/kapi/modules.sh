@@ -8,8 +8,8 @@ for m in $(ls samples/kobject/*.c samples/kfifo/*.c samples/kmemleak/*.c samples
  lib/*_kunit.c lib/*-test.c lib/*_test.c lib/*test.c lib/test_*.c lib/test-*.c lib/find_bit_benchmark.c lib/tests/*.c \
  lib/math/*test*.c lib/math/tests/*.c lib/reed_solomon/test_rslib.c lib/kunit/*test.c lib/dim/dim_kunit.c \
  mm/dmapool_test.c mm/tests/*.c lib/glob.c lib/ts_kmp.c lib/ts_fsm.c lib/crc64-rocksoft.c 2>/dev/null | sort -u); do
- out=$(timeout 60 "$L" insmod --kernel-version $V $m 2>&1); s=$?
+ out=$(timeout ${SECONDS_MAX:-60} "$L" insmod --kernel-version $V $m 2>&1); s=$?
  why=$(echo "$out" | grep -m1 -E "error:|undefined reference|No such file|not provided|not ok" | sed "s#$T/##" | cut -c1-110)
- [ "${why#*not provided}" = "$why" ] || why="not provided: $(echo "$out" | sed -n 's/^  \([a-zA-Z0-9_]*\)$/\1/p' | tr '\n' ' ' | cut -c1-90)"
+ [ "${why#*not provided}" = "$why" ] || why="not provided: $(echo "$out" | sed -n 's/^  \([a-zA-Z0-9_]*\)\( (.*)\)*$/\1/p' | tr '\n' ' ' | cut -c1-90)"
  echo "$m|$s|$why|$(echo "$out" | tail -1 | sed "s#$T/##" | cut -c1-90)"
 done

@@ -6,6 +6,9 @@
 #include <kunit/test.h>
 #include <linux/device.h>
 
+extern struct device_driver *kunit_driver_create(struct kunit *test, const char *name);
+extern struct device *kunit_device_register_with_driver(struct kunit *test, const char *name,
+							const struct device_driver *drv);
 extern struct device *kunit_device_register(struct kunit *test, const char *name);
 extern void kunit_device_unregister(struct kunit *test, struct device *dev);
 

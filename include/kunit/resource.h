@@ -34,6 +34,9 @@ extern int kunit_add_named_resource(struct kunit *test, kunit_resource_init_t in
 /* Return: the data. */
 extern void *kunit_alloc_resource(struct kunit *test, kunit_resource_init_t init, kunit_resource_free_t free, gfp_t gfp,
 				  void *context);
+/* Return: the resource, with a reference. */
+extern struct kunit_resource *kunit_alloc_and_get_resource(struct kunit *test, kunit_resource_init_t init,
+							   kunit_resource_free_t free, gfp_t gfp, void *context);
 /* Return: the newest that matches, with a reference, or NULL. */
 extern struct kunit_resource *kunit_find_resource(struct kunit *test, kunit_resource_match_t match, void *match_data);
 extern struct kunit_resource *kunit_find_named_resource(struct kunit *test, const char *name);

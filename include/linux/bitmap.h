@@ -155,6 +155,37 @@ static inline unsigned long find_next_and_bit(const unsigned long *a, const unsi
 }
 #define find_first_and_bit(a, b, size) find_next_and_bit(a, b, size, 0)
 
+/* In @a, not in @b. */
+static inline unsigned long find_next_andnot_bit(const unsigned long *a, const unsigned long *b, unsigned long size,
+						 unsigned long at)
+{
+	while ((at = find_next_bit(a, size, at)) < size && test_bit(at, b))
+		at++;
+	return at < size ? at : size;
+}
+#define find_first_andnot_bit(a, b, size) find_next_andnot_bit(a, b, size, 0)
+
+static inline unsigned long find_first_and_and_bit(const unsigned long *a, const unsigned long *b, const unsigned long *c,
+						   unsigned long size)
+{
+	unsigned long at = 0;
+
+	while ((at = find_next_and_bit(a, b, size, at)) < size && !test_bit(at, c))
+		at++;
+	return at;
+}
+
+/* The n-th bit that both have, from 0; @size if there are fewer. */
+static inline unsigned long find_nth_and_bit(const unsigned long *a, const unsigned long *b, unsigned long size,
+					     unsigned long n)
+{
+	unsigned long at = find_first_and_bit(a, b, size);
+
+	while (n-- && at < size)
+		at = find_next_and_bit(a, b, size, at + 1);
+	return at;
+}
+
 /* The n-th bit that is set, from 0; @size if there are fewer. */
 static inline unsigned long find_nth_bit(const unsigned long *map, unsigned long size, unsigned long n)
 {
@@ -163,6 +194,34 @@ static inline unsigned long find_nth_bit(const unsigned long *map, unsigned long
 	while (n-- && at < size)
 		at = find_next_bit(map, size, at + 1);
 	return at;
+}
+
+/* How many bits are set in both; in @a alone; from @start on. */
+extern unsigned int bitmap_weight_and(const unsigned long *a, const unsigned long *b, unsigned int bits);
+extern unsigned int bitmap_weight_andnot(const unsigned long *a, const unsigned long *b, unsigned int bits);
+extern unsigned int bitmap_weight_from(const unsigned long *map, unsigned int start, unsigned int bits);
+/* One that is set, each as likely; @size for none. */
+extern unsigned long find_random_bit(const unsigned long *map, unsigned long size);
+/* As bitmap_or(). Return: how many bits are set. */
+extern unsigned int bitmap_weighted_or(unsigned long *dst, const unsigned long *a, const unsigned long *b, unsigned int bits);
+
+/* Whether @a and @b together have the bits of @c. */
+static inline bool bitmap_or_equal(const unsigned long *a, const unsigned long *b, const unsigned long *c, unsigned int bits)
+{
+	unsigned int i;
+
+	for (i = 0; i < bits / BITS_PER_LONG; i++)
+		if ((a[i] | b[i]) != c[i])
+			return false;
+	return !(bits % BITS_PER_LONG) || !(((a[i] | b[i]) ^ c[i]) & BITMAP_LAST_WORD_MASK(bits));
+}
+
+/* What is behind the last bit is cleared. */
+static inline void bitmap_copy_clear_tail(unsigned long *dst, const unsigned long *src, unsigned int bits)
+{
+	bitmap_copy(dst, src, bits);
+	if (bits % BITS_PER_LONG)
+		dst[bits / BITS_PER_LONG] &= BITMAP_LAST_WORD_MASK(bits);
 }
 
 /* Takes @cut bits from @first on out, and closes the gap. */

@@ -51,7 +51,9 @@ struct device {
 	const struct class *class;
 	const struct attribute_group **groups;
 	void (*release)(struct device *dev);
-	struct list_head kapi_siblings, kapi_numbered;
+	struct list_head kapi_siblings, kapi_numbered, kapi_on_bus;
+	/* Completed when it gets a driver. */
+	struct completion *kapi_bound;
 };
 #define kobj_to_dev(kobject) container_of(kobject, struct device, kobj)
 
@@ -84,6 +86,9 @@ extern struct device *device_create_with_groups(const struct class *class, struc
 extern void device_destroy(const struct class *class, dev_t dev);
 extern struct device *root_device_register(const char *name);
 extern void root_device_unregister(struct device *dev);
+/* Return: the first behind @start that @match accepts, with a reference, or NULL. */
+extern struct device *bus_find_device(const struct bus_type *bus, struct device *start, const void *data,
+				      int (*match)(struct device *dev, const void *data));
 extern const char *dev_driver_string(const struct device *dev);
 
 static inline const char *dev_name(const struct device *dev) { return dev->init_name ?: kobject_name(&dev->kobj); }

@@ -218,4 +218,28 @@ extern ssize_t simple_attr_write(struct file *file, const char __user *from, siz
 		.read = simple_attr_read, .write = simple_attr_write, .llseek = no_llseek }
 #define DEFINE_SIMPLE_ATTRIBUTE_SIGNED(fops_name, get, set, format) DEFINE_SIMPLE_ATTRIBUTE(fops_name, get, set, format)
 
+/* A file system, known by its name; none is mounted here. */
+struct fs_context;
+struct fs_parameter_spec;
+struct file_system_type {
+	const char *name;
+	int fs_flags;
+	int (*init_fs_context)(struct fs_context *fc);
+	const struct fs_parameter_spec *parameters;
+	struct dentry *(*mount)(struct file_system_type *type, int flags, const char *name, void *data);
+	void (*kill_sb)(struct super_block *sb);
+	struct module *owner;
+	struct file_system_type *next;
+	struct hlist_head fs_supers;
+};
+#define FS_REQUIRES_DEV 1
+#define FS_BINARY_MOUNTDATA 2
+#define FS_HAS_SUBTYPE 4
+#define FS_USERNS_MOUNT 8
+extern int register_filesystem(struct file_system_type *type);
+extern int unregister_filesystem(struct file_system_type *type);
+/* One that is registered, after its module was asked for; with a reference to that. */
+extern struct file_system_type *get_fs_type(const char *name);
+extern void put_filesystem(struct file_system_type *type);
+
 #endif

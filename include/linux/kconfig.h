@@ -24,6 +24,17 @@
 #define CONFIG_ZONE_DMA32 1
 #define CONFIG_VIRTUAL_MEM_MAP 1
 #define CONFIG_KALLSYMS 1
+#define CONFIG_DEBUG_BUGVERBOSE 1
+#define CONFIG_SYSCTL 1
+#define CONFIG_PROC_SYSCTL 1
+#ifdef __x86_64__
+#define CONFIG_KPROBES 1
+#define CONFIG_KRETPROBES 1
+#define CONFIG_FPROBE 1
+#define CONFIG_LIVEPATCH 1
+#endif
+/* Tests of the library itself may look at its inside. */
+#define CONFIG_PRIME_NUMBERS_KUNIT_TEST 1
 
 #define __KAPI_ARG_2(ignored, value, ...) value
 #define __KAPI_IS_1_1 0,

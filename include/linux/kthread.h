@@ -29,6 +29,16 @@ extern void daemonize(const char *name, ...);
 extern struct task_struct *kthread_create_on_cpu(int (*threadfn)(void *data), void *data,
 						 unsigned int cpu, const char *namefmt);
 
+static inline struct task_struct *kthread_run_on_cpu(int (*threadfn)(void *data), void *data, unsigned int cpu,
+						     const char *namefmt)
+{
+	struct task_struct *task = kthread_create_on_cpu(threadfn, data, cpu, namefmt);
+
+	if (!IS_ERR(task))
+		wake_up_process(task);
+	return task;
+}
+
 #define CLONE_FS 0x00000200
 #define CLONE_FILES 0x00000400
 #define CLONE_SIGHAND 0x00000800

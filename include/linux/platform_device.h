@@ -72,6 +72,8 @@ extern struct resource *platform_get_resource(struct platform_device *pdev, unsi
 extern int platform_driver_register(struct platform_driver *driver);
 extern void platform_driver_unregister(struct platform_driver *driver);
 
+#define to_platform_driver(drv) container_of((drv), struct platform_driver, driver)
+#define dev_is_platform(device) ((device)->bus == &platform_bus_type)
 #define platform_get_drvdata(pdev) dev_get_drvdata(&(pdev)->dev)
 #define platform_set_drvdata(pdev, data) dev_set_drvdata(&(pdev)->dev, data)
 #define platform_get_device_id(pdev) ((pdev)->id_entry)

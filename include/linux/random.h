@@ -17,4 +17,7 @@ extern u32 get_random_u32_below(u32 ceil);
 #define get_random_u32_inclusive(low, high) ((low) + get_random_u32_below((high) - (low) + 1))
 #define wait_for_random_bytes() 0
 
+/* Above @floor. */
+static inline u32 get_random_u32_above(u32 floor) { return floor + 1 + get_random_u32_below(~0U - floor); }
+
 #endif

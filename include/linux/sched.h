@@ -68,6 +68,8 @@ struct signal_struct {
 };
 
 /* Before 5.14 the field is called state. */
+struct kretprobe_instance;
+
 struct task_struct {
 	union {
 		volatile unsigned int __state;
@@ -92,6 +94,11 @@ struct task_struct {
 	spinlock_t alloc_lock;
 	void *journal_info;
 	struct kunit *kunit_test;
+	/* How many warnings were not told, where none is. */
+	int *kapi_warnings;
+	/* Calls whose end a probe wants to see, the newest first; and whether a probe's handler runs. */
+	struct kretprobe_instance *kapi_returns;
+	bool kapi_in_probe;
 	/* The host's part: see kthread.h */
 	int (*kapi_thread)(void *data);
 	void *kapi_data;

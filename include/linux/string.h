@@ -5,6 +5,7 @@
 
 #include <linux/compiler.h>
 #include <linux/types.h>
+#include <linux/version.h>
 #include <linux/stddef.h>
 #include <linux/errno.h>
 
@@ -45,6 +46,17 @@ extern char *skip_spaces(const char *s);
 extern char *strim(char *s);
 extern bool sysfs_streq(const char *a, const char *b);
 extern int match_string(const char *const *array, size_t n, const char *string);
+
+/* Return: the text (up to 6.4, its end). */
+static inline char *strreplace(char *text, char old, char new)
+{
+	char *at;
+
+	for (at = text; *at; at++)
+		if (*at == old)
+			*at = new;
+	return LINUX_VERSION_CODE < 0x060500 ? at : text;
+}
 
 static inline void *memset16(u16 *to, u16 value, size_t n)
 {

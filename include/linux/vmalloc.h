@@ -29,6 +29,8 @@ extern void vfree_atomic(const void *addr);
 extern bool is_vmalloc_addr(const void *addr);
 extern struct page *vmalloc_to_page(const void *addr);
 extern unsigned long vmalloc_to_pfn(const void *addr);
+/* Grown and shrunk where it is as far as its pages go. Return: NULL for no bytes, @p is freed then. */
+extern void *vrealloc(const void *p, size_t size, gfp_t gfp);
 /* The third argument, page protection, is gone since 5.8. */
 #define __vmalloc_node(size, align, gfp, node, caller) kapi_vmalloc_aligned(size, align, gfp)
 #define __vmalloc(size, gfp, ...) kapi_vmalloc(size, gfp)

@@ -46,6 +46,8 @@ struct delayed_work {
 #define WQ_MEM_RECLAIM 0x08
 #define WQ_HIGHPRI 0x10
 #define WQ_CPU_INTENSIVE 0x20
+/* Its attributes are files in /sys/bus/workqueue/devices/NAME. */
+#define WQ_SYSFS 0x40
 
 extern struct workqueue_struct *kapi_system_queue(void);
 #define system_wq kapi_system_queue()

@@ -53,25 +53,39 @@ fn tests_and_samples_of_6_12_pass() {
         ("lib/fortify_kunit.c", "ok 1 fortify"),
         ("lib/globtest.c", "64 self-tests passed, 0 failed"),
         ("lib/is_signed_type_kunit.c", "ok 1 is_signed_type"),
+        ("lib/kunit/assert_test.c", "ok 1 kunit-assert"),
         ("lib/kunit/kunit-example-test.c", "ok 2 example"),
+        ("lib/kunit/platform-test.c", "ok 2 kunit_platform_driver"),
         ("lib/list-test.c", "ok 3 klist"),
+        ("lib/longest_symbol_kunit.c", "ok 1 longest-symbol"),
         ("lib/math/rational-test.c", "ok 1 rational"),
         ("lib/math/test_mul_u64_u64_div_u64.c", "Completed mul_u64_u64_div_u64() test"),
         ("lib/overflow_kunit.c", "ok 1 overflow"),
         ("lib/siphash_kunit.c", "ok 1 siphash"),
+        ("lib/stackinit_kunit.c", "ok 1 stackinit"),
         ("lib/string_helpers_kunit.c", "ok 1 string_helpers"),
         ("lib/string_kunit.c", "ok 1 string"),
         ("lib/test_bitops.c", "Completed bitops test"),
+        ("lib/test_fprobe.c", "ok 1 fprobe_test"),
+        ("lib/test_kmod.c", "test_kmod0: interface ready"),
+        ("lib/test_kprobes.c", "ok 1 kprobes_test"),
         ("lib/test_linear_ranges.c", "ok 1 linear-ranges-test"),
         ("lib/test_memcat_p.c", "test passed"),
         ("lib/test_min_heap.c", "test passed"),
+        ("lib/test_objagg.c", ""),
         ("lib/test_parman.c", "Priority array check successful"),
         ("lib/test_static_key_base.c", ""),
+        ("lib/test_sysctl.c", ""),
         ("lib/test_uuid.c", "all 18 tests passed"),
         ("lib/ts_fsm.c", ""),
         ("lib/ts_kmp.c", ""),
         ("lib/usercopy_kunit.c", "ok 1 usercopy"),
         ("samples/kfifo/dma-example.c", "test passed"),
+        ("samples/kprobes/kprobe_example.c", "kprobe_init: Planted kprobe at"),
+        ("samples/kprobes/kretprobe_example.c", "Planted return probe at kernel_clone"),
+        ("samples/livepatch/livepatch-callbacks-demo.c", "pre_patch_callback: vmlinux"),
+        ("samples/livepatch/livepatch-shadow-fix1.c", "'livepatch_shadow_fix1': patching complete"),
+        ("samples/livepatch/livepatch-shadow-fix2.c", "'livepatch_shadow_fix2': patching complete"),
         ("samples/livepatch/livepatch-shadow-mod.c", ""),
         ("samples/trace_printk/trace-printk.c", "(irq) This is a static string"),
     ];
@@ -81,8 +95,14 @@ fn tests_and_samples_of_6_12_pass() {
 #[test]
 fn tests_and_samples_of_7_3_pass() {
     let cases = [
+        ("lib/dim/dim_kunit.c", "ok 1 dim"),
+        ("lib/kunit/backtrace-suppression-test.c", "ok 1 backtrace-suppression-test"),
+        ("lib/kunit/kunit-example-test.c", "ok 3 example"),
         ("lib/math/tests/int_log_kunit.c", "ok 1 math-int_log"),
         ("lib/math/tests/polynomial_kunit.c", "ok 1 math-polynomial"),
+        ("lib/packing_test.c", "ok 1 packing"),
+        ("lib/test_objagg.c", ""),
+        ("lib/test_sysctl.c", ""),
         ("lib/tests/base64_kunit.c", "ok 1 base64"),
         ("lib/tests/bitops_kunit.c", "ok 1 bitops"),
         ("lib/tests/cmdline_kunit.c", "ok 1 cmdline"),
@@ -91,12 +111,16 @@ fn tests_and_samples_of_7_3_pass() {
         ("lib/tests/list-private-test.c", "ok 1 list-private-kunit-test"),
         ("lib/tests/list-test.c", "ok 3 klist"),
         ("lib/tests/min_heap_kunit.c", "ok 1 min_heap"),
+        ("lib/tests/random32_kunit.c", "ok 1 prandom"),
         ("lib/tests/scanf_kunit.c", "ok 1 scanf"),
         ("lib/tests/seq_buf_kunit.c", "ok 1 seq_buf"),
+        ("lib/tests/shdi3_kunit.c", "ok 1 shdi3"),
         ("lib/tests/siphash_kunit.c", "ok 1 siphash"),
         ("lib/tests/string_helpers_kunit.c", "ok 1 string_helpers"),
         ("lib/tests/string_kunit.c", "ok 1 string"),
         ("lib/tests/test_bits.c", "ok 1 bits-test"),
+        ("lib/tests/test_fprobe.c", "ok 1 fprobe_test"),
+        ("lib/tests/test_kprobes.c", "ok 1 kprobes_test"),
         ("lib/tests/util_macros_kunit.c", "ok 1 util_macros.h"),
         ("samples/hung_task/hung_task_tests.c", ""),
         ("samples/kobject/kset-example.c", ""),
@@ -180,6 +204,7 @@ fn tests_that_share_a_header_pass() {
         ("lib/test_bitmap.c", SHARED, "tests passed"),
         ("lib/test_scanf.c", SHARED, "tests passed"),
         ("lib/crc32test.c", "lib/crc32defs.h", "crc32c_combine: 8373 self tests passed"),
+        ("lib/kunit/string-stream-test.c", "lib/kunit/string-stream.h", "ok 1 string-stream-test"),
     ] {
         let Some(folder) = sources("6.12", [file, header].into_iter()) else { return };
         let path = folder.path().join(file);
@@ -187,6 +212,101 @@ fn tests_that_share_a_header_pass() {
         let text = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{file}: {text}");
         assert!(text.contains(last), "{file}: {text}");
+    }
+}
+
+/// KUnit's own tests: cases in cases, resources, replaced functions, devices with a driver.
+#[test]
+fn kunit_passes_its_own_tests() {
+    for (version, last) in [("6.12", "ok 7 kunit_fault"), ("7.3", "ok 8 kunit_stub")] {
+        let headers = ["lib/kunit/string-stream.h", "lib/kunit/try-catch-impl.h"];
+        let files = headers.into_iter().chain(["lib/kunit/kunit-test.c"]);
+        let Some(folder) = sources(version, files) else { continue };
+        let path = folder.path().join("lib/kunit/kunit-test.c");
+        let output = run(&["insmod", "--kernel-version", version, path.to_str().unwrap()]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{version}: {text}");
+        assert!(text.contains(last) && !text.contains("not ok"), "{version}: {text}");
+    }
+}
+
+/// A suite that runs can fail: each gets a number that is not the right one.
+#[test]
+fn suites_with_a_planted_failure_fail() {
+    for (file, right, wrong) in [
+        ("lib/kunit/assert_test.c", "is_literal(\"5\", 5)", "is_literal(\"5\", 6)"),
+        (
+            "lib/kunit/platform-test.c",
+            "0, kunit_platform_device_add(test",
+            "1, kunit_platform_device_add(test",
+        ),
+        ("lib/test_fprobe.c", "(rand1 / div_factor) + 1)", "(rand1 / div_factor) + 2)"),
+        (
+            "lib/test_kprobes.c",
+            "EXPECT_EQ(test, 2, kp_missed.nmissed)",
+            "EXPECT_EQ(test, 1, kp_missed.nmissed)",
+        ),
+        ("lib/test_objagg.c", "EXPECT_STATS(1, ROOT(1, 1, 1))", "EXPECT_STATS(1, ROOT(1, 1, 2))"),
+        ("lib/longest_symbol_kunit.c", "return RETURN_LONGEST_SYM;", "return 1;"),
+    ] {
+        let files = [file, "lib/kunit/string-stream.h"];
+        let Some(folder) = sources("6.12", files.into_iter()) else { return };
+        let path = folder.path().join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(right), "{file}");
+        fs::write(&path, text.replace(right, wrong)).unwrap();
+        let output = run(&["insmod", "--kernel-version", "6.12", path.to_str().unwrap()]);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{file}: {said}");
+    }
+}
+
+/// What is patched is seen by who reads the file, until the patch is taken off.
+#[test]
+fn a_live_patch_changes_what_a_file_says() {
+    let file = "samples/livepatch/livepatch-sample.c";
+    let steps = [
+        "--do",
+        "read /proc/cmdline 100",
+        "--do",
+        "write /sys/kernel/livepatch/livepatch_sample/enabled 0",
+    ];
+    let words = [&steps[..], &["--do", "read /proc/cmdline 100"]].concat();
+    for version in ["6.1", "6.12", "7.3"] {
+        let Some((text, status)) = printed(version, file, &words) else { continue };
+        assert_eq!(status, Some(0), "{version}: {text}");
+        let read: Vec<_> = text.lines().filter(|line| line.contains("do: read")).collect();
+        assert!(read[0].contains("this has been live patched"), "{version}: {text}");
+        assert!(read[1].contains("slablab"), "{version}: {text}");
+    }
+}
+
+/// Values under /proc/sys, with limits.
+#[test]
+fn values_under_proc_sys_are_read_and_written() {
+    let place = "/proc/sys/debug/test_sysctl";
+    let steps = [
+        format!("read {place}/int_0001 20"),
+        format!("write {place}/int_0001 77"),
+        format!("!write {place}/int_0001 101"),
+        format!("read {place}/int_0001 20"),
+        format!("read {place}/int_0003 20"),
+        format!("write {place}/bitmap_0001 1,3-5"),
+        format!("read {place}/bitmap_0001 20"),
+        format!("read {place}/match_int 20"),
+    ];
+    let words: Vec<&str> = steps.iter().flat_map(|step| ["--do", step.as_str()]).collect();
+    for version in ["6.12", "7.3"] {
+        let Some((text, status)) = printed(version, "lib/test_sysctl.c", &words) else { continue };
+        assert_eq!(status, Some(0), "{version}: {text}");
+        for end in [
+            "int_0001 20 = 3: 60",
+            "int_0001 20 = 3: 77",
+            "bitmap_0001 20 = 6: 1,3-5",
+            "match_int 20 = 2: 1",
+        ] {
+            assert!(text.contains(end), "{version} {end}: {text}");
+        }
     }
 }
 

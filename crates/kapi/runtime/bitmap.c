@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Arrays of bits: what goes over them bit by bit, and their text.
 #include "host.h"
+#include <linux/random.h>
 #include <linux/bitmap.h>
 #include <linux/ctype.h>
 #include <linux/err.h>
@@ -382,4 +383,37 @@ int bitmap_print_list_to_buf(char *buf, const unsigned long *map, int bits, loff
 int bitmap_print_bitmask_to_buf(char *buf, const unsigned long *map, int bits, loff_t off, size_t count)
 {
 	return part("%*pb\n", buf, map, bits, off, count);
+}
+
+unsigned int bitmap_weight_and(const unsigned long *a, const unsigned long *b, unsigned int bits)
+{
+	unsigned int weight = 0, i;
+
+	for (i = 0; i < bits / BITS_PER_LONG; i++)
+		weight += hweight_long(a[i] & b[i]);
+	return bits % BITS_PER_LONG ? weight + hweight_long(a[i] & b[i] & BITMAP_LAST_WORD_MASK(bits)) : weight;
+}
+
+unsigned int bitmap_weight_andnot(const unsigned long *a, const unsigned long *b, unsigned int bits)
+{
+	return __bitmap_weight(a, bits) - bitmap_weight_and(a, b, bits);
+}
+
+unsigned int bitmap_weight_from(const unsigned long *map, unsigned int start, unsigned int bits)
+{
+	/* From behind the end on it is told by a number that no weight is. */
+	return start > bits ? bits : __bitmap_weight(map, bits) - __bitmap_weight(map, start);
+}
+
+unsigned int bitmap_weighted_or(unsigned long *dst, const unsigned long *a, const unsigned long *b, unsigned int bits)
+{
+	bitmap_or(dst, a, b, bits);
+	return __bitmap_weight(dst, bits);
+}
+
+unsigned long find_random_bit(const unsigned long *map, unsigned long size)
+{
+	unsigned int weight = __bitmap_weight(map, (unsigned int)size);
+
+	return weight ? find_nth_bit(map, size, get_random_u32_below(weight)) : size;
 }

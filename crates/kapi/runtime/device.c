@@ -51,6 +51,7 @@ void device_initialize(struct device *dev)
 	INIT_LIST_HEAD(&dev->dma_pools);
 	INIT_LIST_HEAD(&dev->kapi_siblings);
 	INIT_LIST_HEAD(&dev->kapi_numbered);
+	INIT_LIST_HEAD(&dev->kapi_on_bus);
 }
 
 int dev_set_name(struct device *dev, const char *fmt, ...)
@@ -89,6 +90,9 @@ static DEVICE_ATTR_RO(dev);
 
 /* Devices with a number have a name in /dev; a `!` in theirs is a `/` there. */
 static LIST_HEAD(numbered);
+
+/* The devices of all buses. */
+static LIST_HEAD(on_buses);
 
 static bool is_named(const struct device *dev, const char *name)
 {
@@ -164,7 +168,20 @@ int device_add(struct device *dev)
 		list_add_tail(&dev->kapi_siblings, &((struct class *)dev->class)->kapi_devices);
 	if (MAJOR(dev->devt))
 		list_add_tail(&dev->kapi_numbered, &numbered);
+	if (dev->bus)
+		list_add_tail(&dev->kapi_on_bus, &on_buses);
 	return 0;
+}
+
+struct device *bus_find_device(const struct bus_type *bus, struct device *start, const void *data,
+			       int (*match)(struct device *dev, const void *data))
+{
+	struct device *dev = start ?: list_entry(&on_buses, struct device, kapi_on_bus);
+
+	list_for_each_entry_continue(dev, &on_buses, kapi_on_bus)
+		if (dev->bus == bus && match(dev, data))
+			return get_device(dev);
+	return NULL;
 }
 
 int device_register(struct device *dev)
@@ -177,6 +194,7 @@ void device_del(struct device *dev)
 {
 	list_del_init(&dev->kapi_siblings);
 	list_del_init(&dev->kapi_numbered);
+	list_del_init(&dev->kapi_on_bus);
 	kobject_del(&dev->kobj);
 	put_device(dev->parent);
 }

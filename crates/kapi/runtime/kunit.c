@@ -1,133 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // KUnit: runs the cases of suites one after the other and says how each went.
 #include "host.h"
-#include <kunit/static_stub.h>
+#include <kunit/resource.h>
 #include <kunit/test.h>
-
-/* A function that a case replaced. */
-struct stub {
-	struct list_head list;
-	void *real, *replacement;
-};
-
-static struct stub *stub_of(struct kunit *test, void *real)
-{
-	struct stub *stub;
-
-	list_for_each_entry(stub, &test->kapi_stubs, list)
-		if (stub->real == real)
-			return stub;
-	return NULL;
-}
-
-void *kapi_kunit_stub(struct kunit *test, void *real)
-{
-	struct stub *stub = test ? stub_of(test, real) : NULL;
-
-	return stub ? stub->replacement : NULL;
-}
-
-void __kunit_activate_static_stub(struct kunit *test, void *real, void *replacement)
-{
-	struct stub *stub = stub_of(test, real);
-
-	if (!stub) {
-		stub = kapi_alloc(sizeof(*stub));
-		BUG_ON(!stub);
-		stub->real = real;
-		list_add(&stub->list, &test->kapi_stubs);
-	}
-	stub->replacement = replacement;
-}
-
-void kunit_deactivate_static_stub(struct kunit *test, void *real)
-{
-	struct stub *stub = stub_of(test, real);
-
-	if (WARN_ON(!stub))
-		return;
-	list_del(&stub->list);
-	kapi_free(stub, sizeof(*stub));
-}
-
-/* In front of a block that a case allocated. */
-struct block {
-	struct list_head list;
-	char data[] __attribute__((__aligned__(16)));
-};
-
-void *kunit_kmalloc_array(struct kunit *test, size_t n, size_t size, gfp_t gfp)
-{
-	size_t bytes;
-	struct block *block;
-
-	if (check_mul_overflow(n, size, &bytes) || check_add_overflow(bytes, sizeof(*block), &bytes))
-		return NULL;
-	block = kmalloc(bytes, gfp);
-	if (!block)
-		return NULL;
-	list_add(&block->list, &test->kapi_blocks);
-	return block->data;
-}
-
-void kunit_kfree(struct kunit *test, const void *ptr)
-{
-	if (ptr) {
-		struct block *block = container_of(ptr, struct block, data);
-
-		list_del(&block->list);
-		kfree(block);
-	}
-}
-
-/* What a case wants done when it is over. */
-struct action {
-	struct list_head list;
-	void (*call)(void *data);
-	void *data;
-};
-
-int kunit_add_action(struct kunit *test, void (*call)(void *data), void *data)
-{
-	struct action *action = kapi_alloc(sizeof(*action));
-
-	if (!action)
-		return -ENOMEM;
-	action->call = call;
-	action->data = data;
-	list_add(&action->list, &test->kapi_actions);
-	return 0;
-}
-
-int kunit_add_action_or_reset(struct kunit *test, void (*call)(void *data), void *data)
-{
-	int error = kunit_add_action(test, call, data);
-
-	if (error)
-		call(data);
-	return error;
-}
-
-static bool forget(struct kunit *test, void (*call)(void *data), void *data)
-{
-	struct action *action;
-
-	list_for_each_entry(action, &test->kapi_actions, list)
-		if (action->call == call && action->data == data) {
-			list_del(&action->list);
-			kapi_free(action, sizeof(*action));
-			return true;
-		}
-	return false;
-}
-
-void kunit_remove_action(struct kunit *test, void (*call)(void *data), void *data) { forget(test, call, data); }
-
-void kunit_release_action(struct kunit *test, void (*call)(void *data), void *data)
-{
-	if (forget(test, call, data))
-		call(data);
-}
 
 static int say(const char *level, struct kunit *test, const char *what, const char *fmt, va_list args)
 {
@@ -149,79 +24,146 @@ void kapi_kunit_fail(struct kunit *test, bool stop, const char *file, int line, 
 		printk(KERN_ERR "    # %s: found %lld and %lld\n", test->name, found[0], found[1]);
 	if (*fmt)
 		WITH_ARGS(fmt, say(KERN_ERR, test, "", fmt, args));
-	test->status = KUNIT_FAILURE;
+	kunit_set_failure(test);
 	if (stop)
-		__builtin_longjmp(test->kapi_end, 1);
+		kunit_try_catch_throw(&test->try_catch);
 }
 
-void kapi_kunit_skip(struct kunit *test, bool stop, const char *fmt, ...)
+void kapi_kunit_skip(const char *name, enum kunit_status *status, char *comment, const char *fmt, ...)
 {
-	WITH_ARGS(fmt, say(KERN_INFO, test, "skipped: ", fmt, args));
-	test->status = KUNIT_SKIPPED;
-	if (stop)
-		__builtin_longjmp(test->kapi_end, 1);
+	WITH_ARGS(fmt, vscnprintf(comment, KUNIT_STATUS_COMMENT_SIZE, fmt, args));
+	printk(KERN_INFO "    # %s: SKIP %s\n", name, comment);
+	*status = KUNIT_SKIPPED;
 }
 
-/* Runs a case; a failed assertion, and a skip, ends it there, in the suite's init too. */
-static noinline void run_guarded(struct kunit *test, struct kunit_suite *suite, struct kunit_case *one)
+/* A function that is called in a frame of its own: what goes on after a jump has the caller's variables. */
+static noinline bool completes(struct kunit_try_catch *try_catch, void *context)
 {
-	int error;
+	if (__builtin_setjmp(try_catch->kapi_end))
+		return false;
+	try_catch->try(context);
+	return true;
+}
 
-	if (__builtin_setjmp(test->kapi_end))
-		return;
-	error = suite->init ? suite->init(test) : 0;
-	if (error) {
-		kunit_err(test, "failed to initialize: %d", error);
-		test->status = KUNIT_FAILURE;
-	} else {
-		one->run_case(test);
+void kunit_try_catch_run(struct kunit_try_catch *try_catch, void *context)
+{
+	try_catch->context = context;
+	try_catch->try_result = 0;
+	if (!completes(try_catch, context)) {
+		try_catch->try_result = -EFAULT;
+		try_catch->catch(context);
 	}
 }
 
-static noinline enum kunit_status run_once(struct kunit_suite *suite, struct kunit_case *one,
-					   const void *param, int index)
-{
-	struct kunit test = { .name = one->name, .param_value = param, .param_index = index };
+void kunit_try_catch_throw(struct kunit_try_catch *try_catch) { __builtin_longjmp(try_catch->kapi_end, 1); }
 
-	INIT_LIST_HEAD(&test.kapi_blocks);
-	INIT_LIST_HEAD(&test.kapi_stubs);
-	INIT_LIST_HEAD(&test.kapi_actions);
-	INIT_LIST_HEAD(&test.kapi_resources);
+void kunit_init_test(struct kunit *test, const char *name, struct string_stream *log)
+{
+	spin_lock_init(&test->lock);
+	INIT_LIST_HEAD(&test->resources);
+	test->name = name;
+	test->log = log;
+	test->status = KUNIT_SUCCESS;
+	test->status_comment[0] = 0;
+}
+
+const void *kunit_array_gen_params(struct kunit *test, const void *prev, char *desc)
+{
+	struct kunit_params *params = &test->params_array;
+	const void *next = prev ? prev + params->elem_size : params->params;
+
+	if (next - params->params >= (long)(params->num_params * params->elem_size))
+		return NULL;
+	if (params->get_description)
+		params->get_description(test, next, desc);
+	return next;
+}
+
+/* A case of a suite, as it is run. */
+struct run {
+	struct kunit *test;
+	struct kunit_suite *suite;
+	struct kunit_case *one;
+};
+
+static void try_case(void *context)
+{
+	struct run *run = context;
+	int error = run->suite->init ? run->suite->init(run->test) : 0;
+
+	if (error) {
+		kunit_err(run->test, "failed to initialize: %d", error);
+		kunit_set_failure(run->test);
+	} else {
+		run->one->run_case(run->test);
+	}
+}
+
+/* The expectation that failed was told. */
+static void nothing(void *context) {}
+
+static enum kunit_status run_once(struct kunit_suite *suite, struct kunit_case *one, struct kunit *parent,
+				  const void *param, int index)
+{
+	struct kunit test = { .param_value = param, .param_index = index, .parent = parent };
+	struct run run = { .test = &test, .suite = suite, .one = one };
+
+	kunit_init_test(&test, one->name, NULL);
+	test.try_catch = (struct kunit_try_catch){ .test = &test, .try = try_case, .catch = nothing };
 	current->kunit_test = &test;
-	run_guarded(&test, suite, one);
+	kunit_try_catch_run(&test.try_catch, &run);
 	if (suite->exit)
 		suite->exit(&test);
+	/* What is given back may be a function's that the case replaced. */
+	kunit_cleanup(&test);
 	current->kunit_test = NULL;
-	while (!list_empty(&test.kapi_stubs))
-		kunit_deactivate_static_stub(&test, list_first_entry(&test.kapi_stubs, struct stub, list)->real);
-	while (!list_empty(&test.kapi_actions)) {
-		struct action *action = list_first_entry(&test.kapi_actions, struct action, list);
-
-		kunit_release_action(&test, action->call, action->data);
-	}
-	while (!list_empty(&test.kapi_blocks)) {
-		struct block *block = list_first_entry(&test.kapi_blocks, struct block, list);
-
-		kunit_kfree(&test, block->data);
-	}
 	return test.status;
 }
 
-static enum kunit_status run_case(struct kunit_suite *suite, struct kunit_case *one)
+static const void *next_param(struct kunit_case *one, struct kunit *test, const void *prev, char *desc)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+	return one->generate_params(test, prev, desc);
+#else
+	return one->generate_params(prev, desc);
+#endif
+}
+
+static enum kunit_status run_params(struct kunit_suite *suite, struct kunit_case *one, struct kunit *parent)
 {
 	enum kunit_status status = KUNIT_SUCCESS, each;
 	char desc[KUNIT_PARAM_DESC_SIZE] = "";
 	const void *param = NULL;
 	int index = 0;
 
-	if (!one->generate_params)
-		return run_once(suite, one, NULL, 0);
-	while ((param = one->generate_params(param, desc))) {
-		each = run_once(suite, one, param, index++);
+	while ((param = next_param(one, parent, param, desc))) {
+		each = run_once(suite, one, parent, param, index++);
 		pr_info("        %s %d %s\n", each == KUNIT_FAILURE ? "not ok" : "ok", index, desc);
 		if (each == KUNIT_FAILURE)
 			status = each;
 	}
+	return status;
+}
+
+static enum kunit_status run_case(struct kunit_suite *suite, struct kunit_case *one)
+{
+	struct kunit parent = {};
+	enum kunit_status status;
+
+	if (suite->status == KUNIT_SKIPPED)
+		return KUNIT_SKIPPED;
+	if (!one->generate_params)
+		return run_once(suite, one, NULL, NULL, 0);
+	kunit_init_test(&parent, one->name, NULL);
+	if (one->param_init && one->param_init(&parent)) {
+		kunit_err(&parent, "failed to initialize its parameters");
+		status = KUNIT_FAILURE;
+	} else {
+		status = run_params(suite, one, &parent);
+		if (one->param_exit)
+			one->param_exit(&parent);
+	}
+	kunit_cleanup(&parent);
 	return status;
 }
 
@@ -234,6 +176,7 @@ static bool run_suite(struct kunit_suite *suite)
 	for (one = suite->test_cases; one->run_case; one++)
 		number++;
 	pr_info("    # Subtest: %s\n    1..%d\n", suite->name, number);
+	suite->status = KUNIT_SUCCESS;
 	if (suite->suite_init && suite->suite_init(suite))
 		return false;
 	number = 0;
@@ -262,10 +205,12 @@ int kapi_run_suites(void)
 		return 0;
 	pr_info("KTAP version 1\n1..%ld\n", count);
 	for (number = 0; number < count; number++) {
-		bool suite = run_suite(__start_kapi_suites[number]);
+		struct kunit_suite *suite = __start_kapi_suites[number];
+		bool went_well = run_suite(suite);
 
-		pr_info("%s %ld %s\n", suite ? "ok" : "not ok", number + 1, __start_kapi_suites[number]->name);
-		good = good && suite;
+		pr_info("%s %ld %s%s\n", went_well ? "ok" : "not ok", number + 1, suite->name,
+			suite->status == KUNIT_SKIPPED ? " # SKIP" : "");
+		good = good && went_well;
 	}
 	return good ? 0 : -EIO;
 }

@@ -4,6 +4,8 @@
 #include <linux/kernel.h>
 #include <linux/math.h>
 #include <linux/polynomial.h>
+#include <linux/libgcc.h>
+#include <linux/prandom.h>
 #include <linux/prime_numbers.h>
 #include <linux/rational.h>
 
@@ -127,3 +129,44 @@ unsigned long next_prime_number(unsigned long x)
 		;
 	return x;
 }
+
+/* For tests of primes: by division, and as a table of a word's primes. */
+bool slow_is_prime_number(unsigned long x)
+{
+	unsigned long divisor;
+
+	for (divisor = 2; divisor * divisor <= x; divisor++)
+		if (x % divisor == 0)
+			return false;
+	return x > 1;
+}
+
+/* As lib/math/prime_numbers_private.h has it. */
+struct primes {
+	struct callback_head rcu;
+	unsigned long last, sz, primes[1];
+};
+
+void with_primes(void *ctx, void (*fn)(void *, const struct primes *))
+{
+	struct primes word = { .sz = BITS_PER_LONG };
+	unsigned long prime;
+
+	for_each_prime_number(prime, BITS_PER_LONG - 1) {
+		word.primes[0] |= 1UL << prime;
+		word.last = prime;
+	}
+	fn(ctx, &word);
+}
+
+void prandom_warmup(struct rnd_state *state)
+{
+	int i;
+
+	for (i = 0; i < 10; i++)
+		prandom_u32_state(state);
+}
+
+long long __ashldi3(long long u, word_type b) { return (long long)((unsigned long long)u << b); }
+long long __ashrdi3(long long u, word_type b) { return u >> b; }
+long long __lshrdi3(long long u, word_type b) { return (long long)((unsigned long long)u >> b); }

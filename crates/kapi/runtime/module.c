@@ -56,6 +56,7 @@ PARAM_OPS(uint, unsigned int, kstrtouint, "%u");
 
 extern void kapi_sched_start(void);
 extern void kapi_percpu_start(void);
+extern void kapi_cmdline_start(void);
 
 void kapi_runtime_start(void)
 {
@@ -63,6 +64,7 @@ void kapi_runtime_start(void)
 	INIT_LIST_HEAD(&__this_module.list);
 	kapi_sched_start();
 	kapi_percpu_start();
+	kapi_cmdline_start();
 }
 
 int numa_node_id(void) { return 0; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Platform devices and drivers, and how they find each other.
 #include "host.h"
+#include <linux/completion.h>
 #include <linux/dma-mapping.h>
 #include <linux/kernel.h>
 #include <linux/mutex.h>
@@ -62,6 +63,8 @@ static void probe(struct platform_device *pdev, struct platform_driver *driver)
 			dev->driver = NULL;
 			dev->driver_data = NULL;
 		}
+		if (dev->driver && dev->kapi_bound)
+			complete(dev->kapi_bound);
 	}
 	device_unlock(dev);
 }

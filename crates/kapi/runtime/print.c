@@ -127,6 +127,10 @@ void kapi_bug(const char *file, int line)
 
 void kapi_warn(const char *file, int line, const char *function, const char *fmt, ...)
 {
+	if (current->kapi_warnings) {
+		++*current->kapi_warnings;
+		return;
+	}
 	printk(KERN_WARNING "WARNING: CPU: %d PID: %d at %s:%d %s\n", smp_processor_id(),
 	       current->pid, file, line, function);
 	if (fmt)

@@ -186,3 +186,12 @@ int remove_proc_subtree(const char *name, struct proc_dir_entry *parent)
 
 void remove_proc_entry(const char *name, struct proc_dir_entry *parent) { remove_proc_subtree(name, parent); }
 void *pde_data(const struct inode *inode) { return inode->kapi_pde_data; }
+
+/* What the kernel was started with. */
+static noinline int cmdline_proc_show(struct seq_file *m, void *v)
+{
+	seq_puts(m, "slablab insmod\n");
+	return 0;
+}
+
+void kapi_cmdline_start(void) { kapi_gone(proc_create_single("cmdline", 0, NULL, cmdline_proc_show)); }

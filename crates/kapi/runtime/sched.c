@@ -274,6 +274,12 @@ static void thread_main(void *arg)
 }
 
 /* Tasks are not freed: a module may look at one, or stop it, long after its end. */
+/* Where all threads begin: for probes. */
+static noinline int kernel_clone(struct task_struct *task)
+{
+	return kapi_thread_start(thread_main, task);
+}
+
 struct task_struct *kthread_create_on_node(int (*threadfn)(void *data), void *data, int node, const char *namefmt, ...)
 {
 	struct task_struct *task = kapi_alloc(sizeof(*task));
@@ -294,7 +300,7 @@ struct task_struct *kthread_create_on_node(int (*threadfn)(void *data), void *da
 	/* The runtime's own workers are nobody's to stop. */
 	if ((const char *)threadfn < kapi_runtime_begin || (const char *)threadfn >= kapi_runtime_end)
 		kapi_stands(task, KAPI_THREAD, task->comm);
-	if (kapi_thread_start(thread_main, task)) {
+	if (kernel_clone(task)) {
 		finish(task, -EAGAIN);
 		return ERR_PTR(-EAGAIN);
 	}

@@ -3,7 +3,9 @@
 #include "host.h"
 #include <linux/kthread.h>
 #include <linux/mutex.h>
+#include <linux/proc_fs.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
 struct workqueue_struct {
@@ -13,6 +15,9 @@ struct workqueue_struct {
 	struct work_struct *running;
 	wait_queue_head_t more, idle;
 	struct task_struct *thread;
+	/* Its folder of attributes, and which CPUs a work may go to: kept, though there is one thread. */
+	struct proc_dir_entry *folder;
+	unsigned int scope;
 };
 
 static bool queue_is_idle(struct workqueue_struct *queue)
@@ -49,6 +54,46 @@ static int worker(void *data)
 	return 0;
 }
 
+static const char *const scopes[] = { "default", "cpu", "smt", "cache", "cache_shard", "numa", "system" };
+
+static ssize_t scope_read(struct file *file, char __user *user, size_t count, loff_t *pos)
+{
+	struct workqueue_struct *queue = pde_data(file_inode(file));
+	char text[16];
+	int len = scnprintf(text, sizeof(text), "%s\n", scopes[queue->scope]);
+
+	return simple_read_from_buffer(user, count, pos, text, (size_t)len);
+}
+
+static ssize_t scope_write(struct file *file, const char __user *user, size_t count, loff_t *pos)
+{
+	struct workqueue_struct *queue = pde_data(file_inode(file));
+	char text[16] = "";
+	unsigned int i;
+
+	if (count >= sizeof(text) || copy_from_user(text, user, count))
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(scopes); i++)
+		if (!strcmp(strim(text), scopes[i])) {
+			queue->scope = i;
+			return (ssize_t)count;
+		}
+	return -EINVAL;
+}
+
+static void add_attributes(struct workqueue_struct *queue, const char *name)
+{
+	static const struct file_operations fops = { .read = scope_read, .write = scope_write };
+	static const char *const path[] = { "sys", "bus", "workqueue", "devices" };
+	struct proc_dir_entry *folder = NULL;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(path); i++)
+		folder = kapi_proc_folder(path[i], folder);
+	queue->folder = kapi_proc_folder(name, folder);
+	kapi_proc_fops("affinity_scope", 0644, queue->folder, &fops, queue);
+}
+
 static LIST_HEAD(queues);
 static DEFINE_SPINLOCK(queues_lock);
 
@@ -70,6 +115,8 @@ struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags, in
 		return NULL;
 	}
 	kapi_stands(queue, "the work queue", name);
+	if (flags & WQ_SYSFS)
+		add_attributes(queue, name);
 	UNDER_LOCK(&queues_lock, (list_add_tail(&queue->list, &queues), 0));
 	return queue;
 }
@@ -92,6 +139,7 @@ void destroy_workqueue(struct workqueue_struct *queue)
 	flush_workqueue(queue);
 	kthread_stop(queue->thread);
 	kapi_gone(queue);
+	proc_remove(queue->folder);
 	UNDER_LOCK(&queues_lock, (list_del(&queue->list), 0));
 	kapi_free(queue, sizeof(*queue));
 }

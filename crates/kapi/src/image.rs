@@ -70,6 +70,16 @@ impl Image {
         (into <= function.size).then_some((function.name.as_str(), into, function.size))
     }
 
+    /// Returns where the function of a name begins.
+    pub(crate) fn find(&self, name: &str) -> Option<u64> {
+        self.functions.iter().find(|f| f.name == name).map(|f| f.offset)
+    }
+
+    /// Returns the name and the beginning of a function by its number.
+    pub(crate) fn function(&self, number: usize) -> Option<(&str, u64)> {
+        self.functions.get(number).map(|f| (f.name.as_str(), f.offset))
+    }
+
     /// Names the variable that an offset lies in.
     pub(crate) fn variable(&self, offset: u64) -> Option<&str> {
         let inside = |v: &&Function| offset.wrapping_sub(v.offset) < v.size;

@@ -15,6 +15,7 @@ use slablab_xarray::capi::{advanced::*, idr::*, normal::*, process::slablab_xa_f
 
 use crate::abi::{memory::*, system::*, text::*};
 use crate::context::*;
+use crate::raw::probe::kapi_breakpoint;
 use crate::raw::system::*;
 
 /// A function for modules.
@@ -54,7 +55,7 @@ symbols! {
         free_pages@2, alloc_pages@2, alloc_pages_node@3, alloc_pages_exact@2, free_pages_exact@2,
         __free_pages@2, split_page@2, put_page@1, vmalloc@1, vzalloc@1, vmalloc_user = vzalloc@1,
         vmalloc_32 = vmalloc@1, vmalloc_node@2, vzalloc_node@2, kapi_vmalloc@2,
-        kapi_vmalloc_aligned@3, kapi_vmap_for = kapi_vmap, vunmap@1, kapi_vunmap_for = vunmap,
+        kapi_vmalloc_aligned@3, vrealloc@3, kapi_vmap_for = kapi_vmap, vunmap@1, kapi_vunmap_for = vunmap,
         kapi_take_pages, kapi_give_pages, kapi_made, kapi_unmade, kapi_kmalloc_for = kmalloc,
         kapi_kfree_for = kfree, kapi_alloc_pages_for = alloc_pages, kapi_free_pages_for = __free_pages,
         vfree@1, vfree_atomic = vfree@1, is_vmalloc_addr, vmalloc_to_page,
@@ -70,7 +71,8 @@ symbols! {
         kapi_lock_given, kapi_not_locked@0, kapi_rcu_read_lock@0, kapi_rcu_read_unlock@0,
         kapi_rcu_read_held, synchronize_rcu@0, ktime_get_ns, ktime_get_real_ns,
         yield = kapi_yield, kapi_spin_wait, kapi_thread_start, kapi_thread_exit, kapi_step_done,
-        kapi_host_sleep, kapi_rss_pages, kapi_misuse, kapi_futex_wait, kapi_futex_wake,
+        kapi_host_sleep, kapi_rss_pages, kapi_breakpoint, kapi_symbol_find, kapi_symbol_at,
+        kapi_symbol_of, kapi_misuse, kapi_futex_wait, kapi_futex_wake,
         get_random_bytes, get_random_u32, get_random_u64, get_random_u32_below, kapi_alloc,
         kapi_free, xa_load, kapi_xa_store = xa_store, __xa_store, xa_erase, __xa_erase,
         __xa_cmpxchg, __xa_insert, kapi_xa_store_range = xa_store_range, __xa_alloc,

@@ -6,6 +6,7 @@
 #include <linux/kobject.h>
 #include <linux/module.h>
 
+struct completion;
 struct device;
 
 struct bus_type {
@@ -34,6 +35,8 @@ struct device_driver {
 	enum probe_type probe_type;
 	const struct of_device_id *of_match_table;
 	const struct dev_pm_ops *pm;
+	int (*probe)(struct device *dev);
+	int (*remove)(struct device *dev);
 	const struct attribute_group **groups;
 	const struct attribute_group **dev_groups;
 };

@@ -77,6 +77,24 @@ exported! {
         }
         new
     }
+    /// As krealloc, of an area and into one.
+    fn vrealloc(engine, old: u64, size: u64, gfp: u32, site: u64) -> u64 {
+        if size == 0 {
+            engine.vfree(old, site);
+            return 0;
+        }
+        let have = if old == 0 { 0 } else { engine.vmalloc_bytes(old).next_multiple_of(PAGE_SIZE) };
+        if have >= size {
+            engine.resize(old, size);
+            return old;
+        }
+        let new = engine.vmalloc(size, Gfp(gfp), site);
+        if new != 0 && old != 0 {
+            bytes::block_copy(old, new, have);
+            engine.vfree(old, site);
+        }
+        new
+    }
     fn kfree_bulk(engine, count: u64, objects: u64, site: u64) {
         bytes::pointers(objects, count).iter().for_each(|&object| engine.kfree(object, site));
     }

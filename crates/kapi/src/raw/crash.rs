@@ -45,7 +45,7 @@ pub(crate) fn watch(base: u64, text: (u64, u64), crashes: bool) {
     }
 }
 
-extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+pub(super) extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     let mut line = Line::default();
     // SAFETY: the kernel passes a valid record.
     let info = unsafe { &*info };

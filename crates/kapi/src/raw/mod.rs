@@ -9,5 +9,6 @@ pub(crate) mod call;
 pub(crate) mod crash;
 pub(crate) mod module;
 pub(crate) mod page;
+pub(crate) mod probe;
 pub(crate) mod shared;
 pub(crate) mod system;

@@ -11,7 +11,7 @@ use std::thread;
 use slablab_host::{Access, KeyHasher, write_whole};
 
 use super::sources::{SourceFile, Sources};
-use super::{files, kept, stubs};
+use super::{files, kept, missing, stubs};
 use crate::error::Error;
 use crate::job::Version;
 
@@ -54,9 +54,22 @@ const DIALECT: [&str; 21] = [
 /// Since then a plain `char` has no sign, on any machine.
 const UNSIGNED_CHAR_SINCE: Version = Version::new(6, 2, 0);
 
+/// Since then, at the latest, variables on the stack begin as zero where the source gives them no value, as distributions
+/// have it; the first compiler that can do so.
+const STACK_ZERO_SINCE: Version = Version::new(6, 1, 0);
+const STACK_ZERO_GCC: u32 = 12;
+
 /// The kernel has no floating point.
 #[cfg(target_arch = "x86_64")]
-const MACHINE: &[&str] = &["-mno-sse", "-mno-mmx", "-mno-sse2", "-mno-80387"];
+const MACHINE: &[&str] = &[
+    "-mno-sse",
+    "-mno-mmx",
+    "-mno-sse2",
+    "-mno-80387",
+    // The first instruction of each function does nothing, so that a probe's breakpoint can stand there.
+    "-fpatchable-function-entry=1",
+    "-fcf-protection=none",
+];
 #[cfg(not(target_arch = "x86_64"))]
 const MACHINE: &[&str] = &[];
 
@@ -100,6 +113,13 @@ impl Compiler {
         Ok(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
     }
 
+    /// Returns the compiler's first number, which is in the name of the folder of its headers: `lib/gcc/MACHINE/12/include`.
+    fn major(&self) -> u32 {
+        let folder = self.own_include.parent().and_then(Path::file_name);
+        let version = folder.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        version.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0)
+    }
+
     /// Returns the program of the compiler's binutils that changes object files.
     fn objcopy(&self) -> Result<PathBuf, Error> {
         let output = self.run(Command::new(&self.program).arg("-print-prog-name=objcopy"))?;
@@ -130,6 +150,9 @@ impl Compiler {
             .arg(format!("-DUTS_RELEASE=\"{version}-slablab\""));
         if version >= UNSIGNED_CHAR_SINCE {
             command.arg("-funsigned-char");
+        }
+        if version >= STACK_ZERO_SINCE && self.major() >= STACK_ZERO_GCC {
+            command.arg("-ftrivial-auto-var-init=zero");
         }
         if self.flavor == Flavor::Asan {
             command.arg("-fsanitize=address");
@@ -221,12 +244,7 @@ impl Compiler {
             {
                 let mut command = self.command(version, &["include"]);
                 // The runtime is itself what string functions are made of.
-                command.args([
-                    "-ffreestanding",
-                    "-w",
-                    "-DKBUILD_MODNAME=\"kapi\"",
-                    "-DKAPI_RUNTIME",
-                ]);
+                command.args(["-ffreestanding", "-DKBUILD_MODNAME=\"kapi\"", "-DKAPI_RUNTIME"]);
                 command.args(["-c", "-o"]).arg(&parts[i]).arg(&files[i]);
                 self.succeed(&mut command, &files[i])?;
                 progress(done.fetch_add(1, Ordering::Relaxed) + 1, files.len());
@@ -252,7 +270,7 @@ impl Compiler {
         hasher.update(self.run(Command::new(&self.program).arg("--version"))?.stdout);
         hasher.update(format!("{:?}", self.command(version, &["include"])));
         hasher.update(&source);
-        hasher.update("weak");
+        hasher.update("what it defines is weak");
         let object = self.dir.join(format!("runtime-{}.o", hasher.finish()));
         if checksum(&object).is_some_and(|sum| {
             fs::read_to_string(beside(&object)).is_ok_and(|recorded| recorded == sum)
@@ -278,7 +296,12 @@ impl Compiler {
         command.args(["-nostdlib", "-r", "-o"]).arg(&whole).args(&parts);
         self.succeed(&mut command, &whole)?;
         // A module may bring a function of the library along: then its own is taken, by the runtime too.
-        self.succeed(Command::new(self.objcopy()?).arg("--weaken").arg(&whole), &whole)?;
+        // What it asks for is not weak: the linker refuses names that are defined nowhere.
+        let names = work.path().join("defined");
+        fs::write(&names, missing::defined(&whole)?).map_err(Error::io(&names))?;
+        let mut command = Command::new(self.objcopy()?);
+        command.arg(format!("--weaken-symbols={}", names.display())).arg(&whole);
+        self.succeed(&mut command, &whole)?;
         let sum = checksum(&whole).unwrap_or_default();
         fs::rename(&whole, &object).map_err(Error::io(&object))?;
         let record = beside(&object);
@@ -295,22 +318,41 @@ impl Compiler {
         Err(Error::Compile { path: path.into(), message })
     }
 
-    /// Links a module with the runtime and nothing else.
-    pub(super) fn link(&self, name: &str, inputs: &[PathBuf], image: &Path) -> Result<(), Error> {
-        let mut command = Command::new(&self.program);
-        command.args(["-shared", "-nostdlib", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,-z,now", "-o"]);
-        command.arg(image).args(inputs).args(&self.asan);
-        let output = self.run(&mut command)?;
+    /// Links a module with the runtime and nothing else; returns what is to be said of weak names that nothing defines.
+    pub(super) fn link(
+        &self,
+        name: &str,
+        objects: &[PathBuf],
+        runtime: &Path,
+        image: &Path,
+    ) -> Result<String, Error> {
+        let linker = |wanted: &[String]| {
+            let mut command = Command::new(&self.program);
+            command.args(["-shared", "-nostdlib", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-Wl,-z,now"]);
+            // Among wanted names none is weak: the linker says where each is used.
+            command.args(wanted.iter().map(|name| format!("-Wl,--undefined={name}")));
+            command.arg("-o").arg(image).args(objects).arg(runtime).args(&self.asan);
+            self.run(&mut command)
+        };
+        let output = linker(&[])?;
         if output.status.success() {
-            return Ok(());
+            let undefined = missing::weak(image, objects)?;
+            if undefined.is_empty() {
+                return Ok(String::new());
+            }
+            let message = String::from_utf8_lossy(&linker(&undefined)?.stderr).into_owned();
+            let told = missing::told(name, &missing::symbols(&message), objects)?;
+            // The second link left no image.
+            linker(&[])?;
+            return Ok(told);
         }
         let message = String::from_utf8_lossy(&output.stderr);
         let error = |message| Error::Link { module: name.into(), message };
-        let missing = missing_symbols(&message);
+        let missing = missing::symbols(&message);
         if missing.is_empty() {
             return Err(error(message.trim_end().to_string()));
         }
-        let list: Vec<_> = missing.iter().map(|name| format!("  {name}")).collect();
+        let list: Vec<_> = missing.iter().map(|one| format!("  {one}")).collect();
         Err(error(format!(
             "not provided here:\n{}\n`slablab insmod --list-symbols` prints what is",
             list.join("\n")
@@ -343,29 +385,4 @@ fn mark(name: &str) -> String {
     format!(
         ".text\n.globl {name}\n.hidden {name}\n{name}:\n.section .note.GNU-stack,\"\",@progbits\n"
     )
-}
-
-/// Picks the names out of the linker's message, each once.
-fn missing_symbols(message: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    for line in message.lines() {
-        let Some((_, rest)) = line.split_once("undefined reference to ") else { continue };
-        let name = rest.trim_matches(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-        if !names.iter().any(|known| known == name) {
-            names.push(name.to_string());
-        }
-    }
-    names
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_linker_is_understood() {
-        let message = "/usr/bin/ld: 0.o: in function `a_init':\na.c:9: undefined reference to `filp_open'\n\
-                       a.c:12: undefined reference to `filp_open'\na.c:13: undefined reference to `foo'\n";
-        assert_eq!(missing_symbols(message), ["filp_open", "foo"]);
-    }
 }

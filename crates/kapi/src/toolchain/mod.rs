@@ -13,6 +13,7 @@
 mod compiler;
 mod files;
 mod kept;
+mod missing;
 mod sources;
 mod stubs;
 
@@ -98,10 +99,9 @@ pub fn build(
     let mut first_error = None;
     for version in versions {
         match compile(&compiler, &sources, version, out) {
-            Ok((objects, warnings)) => {
-                let mut inputs = objects;
-                inputs.push(compiler.runtime(version, progress)?);
-                compiler.link(&sources.name, &inputs, &image)?;
+            Ok((objects, mut warnings)) => {
+                let runtime = compiler.runtime(version, progress)?;
+                warnings += &compiler.link(&sources.name, &objects, &runtime, &image)?;
                 let included = compiler.included(out);
                 if let Some(record) = kept::Record::new(version, &warnings, &image, &included) {
                     kept::keep(&kept_in, &key, &image, &record);

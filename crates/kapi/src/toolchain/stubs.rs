@@ -45,8 +45,10 @@ const FRAMES_MAX: u32 = 8;
 #[cfg(target_arch = "x86_64")]
 fn jump(symbol: Symbol, index: usize) -> String {
     let jump = format!("\tjmpq *.Ltable+{}(%rip)\n", index * 8);
+    // As the compiler does it for a function: for a breakpoint.
+    let first = "\tnop\n";
     let Some(site) = symbol.site.map(|arguments| ARGUMENTS_X86_64[usize::from(arguments)]) else {
-        return jump;
+        return format!("{first}{jump}");
     };
     // Goes on at `label` if the register's address is not in the runtime.
     let outside = |register: &str, label: &str| {
@@ -58,7 +60,7 @@ fn jump(symbol: Symbol, index: usize) -> String {
     // At a function's first instruction the return address is on top of the stack. No function of those gets a variable
     // number of arguments, so that %rax is free as well.
     format!(
-        "\tmovq (%rsp), %{site}\n{}\tpushq %rbx\n\tmovq %rbp, %r10\n\tmovl ${FRAMES_MAX}, %ebx\n\
+        "{first}\tmovq (%rsp), %{site}\n{}\tpushq %rbx\n\tmovq %rbp, %r10\n\tmovl ${FRAMES_MAX}, %ebx\n\
          1:\tmovq 8(%r10), %r11\n\tmovq (%r10), %r10\n{}\tdecl %ebx\n\tjnz 1b\n\
          2:\tpopq %rbx\n\
          \tleaq __ehdr_start(%rip), %rax\n\tcmpq %rax, %r11\n\tjb 3f\n\

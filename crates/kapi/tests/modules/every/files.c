@@ -238,7 +238,7 @@ void the_module(void)
 	long signeds;
 	bool truth;
 
-	sum += request_module("none") + request_module_nowait("none");
+	sum += request_module("none-%d", 1) + request_module_nowait("none");
 	__module_get(THIS_MODULE);
 	sum += module_refcount(THIS_MODULE) + module_name(THIS_MODULE)[0];
 	module_put(THIS_MODULE);
