@@ -158,7 +158,8 @@ fn leaks_names_three_owners_behind_one_helper_with_their_counts() {
                 let row = owners.iter().find(is_it).unwrap_or_else(|| panic!("{name}: {answer}"));
                 assert_eq!(
                     (&row["verdict"], &row["program"]),
-                    (&"leak".into(), &"threeowners".into())
+                    (&"leak".into(), &"threeowners".into()),
+                    "{kernel_name} {hunt}: {row}"
                 );
                 let count = counts[2][at + 1];
                 let made = counts[1][at + 1] - counts[0][at + 1];
