@@ -55,6 +55,12 @@ struct tasklet_struct {
 #define DECLARE_TASKLET(...) KAPI_BY_COUNT(__kapi_declare_tasklet_, __VA_ARGS__)
 #define __kapi_declare_tasklet_2(name, fn) struct tasklet_struct name = __KAPI_TASKLET(fn, 0, 1)
 #define __kapi_declare_tasklet_3(name, fn, arg) struct tasklet_struct name = __KAPI_TASKLET(fn, arg, 0)
+#define DECLARE_TASKLET_DISABLED(...) KAPI_BY_COUNT(__kapi_declare_tasklet_off_, __VA_ARGS__)
+#define __kapi_declare_tasklet_off_2(name, fn) \
+	struct tasklet_struct name = { .func = (void *)(fn), .kapi_new = 1, .count = ATOMIC_INIT(1) }
+#define __kapi_declare_tasklet_off_3(name, fn, arg) \
+	struct tasklet_struct name = { .func = (void *)(fn), .data = (arg), .count = ATOMIC_INIT(1) }
+#define DECLARE_TASKLET_DISABLED_OLD(name, fn) __kapi_declare_tasklet_off_3(name, fn, 0)
 #define DECLARE_TASKLET_OLD(name, fn) struct tasklet_struct name = __KAPI_TASKLET(fn, 0, 0)
 #define tasklet_init(t, fn, arg) (*(t) = (struct tasklet_struct)__KAPI_TASKLET(fn, arg, 0))
 #define tasklet_setup(t, fn) (*(t) = (struct tasklet_struct)__KAPI_TASKLET(fn, 0, 1))

@@ -11,8 +11,8 @@
 #define local_irq_enable() kapi_irq_restore(0)
 #define local_save_flags(flags) ((flags) = (unsigned long)kapi_irqs_off())
 #define irqs_disabled() kapi_irqs_off()
-#define local_bh_disable() kapi_atomic_enter()
-#define local_bh_enable() kapi_atomic_exit()
+#define local_bh_disable() kapi_bh_disable()
+#define local_bh_enable() kapi_bh_enable()
 /* Names of 2.4 and early 2.6. */
 #define save_flags(flags) local_save_flags(flags)
 #define restore_flags(flags) local_irq_restore(flags)

@@ -11,18 +11,47 @@ struct kref {
 
 #define KREF_INIT(n) { .refcount = REFCOUNT_INIT(n) }
 
-static inline void kref_init(struct kref *kref) { refcount_set(&kref->refcount, 1); }
-static inline void kref_get(struct kref *kref) { refcount_inc(&kref->refcount); }
+/* Host: what happens to one, for check level 2. The runtime's own are not told. */
+enum kapi_kref {
+	KAPI_KREF_INIT,
+	KAPI_KREF_GET,
+	KAPI_KREF_LAST
+};
+#ifdef KAPI_RUNTIME
+#define kapi_kref(kref, what) ((void)0)
+#else
+extern void kapi_kref(const struct kref *kref, unsigned int what);
+#endif
+
+static inline void kref_init(struct kref *kref)
+{
+	refcount_set(&kref->refcount, 1);
+	kapi_kref(kref, KAPI_KREF_INIT);
+}
+
+static inline void kref_get(struct kref *kref)
+{
+	refcount_inc(&kref->refcount);
+	kapi_kref(kref, KAPI_KREF_GET);
+}
+
 static inline unsigned int kref_read(const struct kref *kref) { return refcount_read(&kref->refcount); }
 
 static inline int kref_put(struct kref *kref, void (*release)(struct kref *kref))
 {
 	if (!refcount_dec_and_test(&kref->refcount))
 		return 0;
+	kapi_kref(kref, KAPI_KREF_LAST);
 	release(kref);
 	return 1;
 }
 
-static inline int kref_get_unless_zero(struct kref *kref) { return refcount_inc_not_zero(&kref->refcount); }
+static inline int kref_get_unless_zero(struct kref *kref)
+{
+	if (!refcount_inc_not_zero(&kref->refcount))
+		return 0;
+	kapi_kref(kref, KAPI_KREF_GET);
+	return 1;
+}
 
 #endif

@@ -17,7 +17,11 @@ struct mutex {
 
 #define __MUTEX_INITIALIZER(name) { 0, NULL }
 #define DEFINE_MUTEX(name) struct mutex name = __MUTEX_INITIALIZER(name)
-#define mutex_init(lock) (*(lock) = (struct mutex)__MUTEX_INITIALIZER(lock))
+#define mutex_init(lock) \
+	do { \
+		*(lock) = (struct mutex)__MUTEX_INITIALIZER(lock); \
+		__kapi_lock_init(lock, #lock); \
+	} while (0)
 #define mutex_destroy(lock) ((void)(lock))
 #define mutex_is_locked(lock) (READ_ONCE((lock)->word) != 0)
 
@@ -26,7 +30,13 @@ extern int mutex_lock_interruptible(struct mutex *lock);
 extern int mutex_lock_killable(struct mutex *lock);
 extern int mutex_trylock(struct mutex *lock);
 extern void mutex_unlock(struct mutex *lock);
-#define mutex_lock_nested(lock, subclass) mutex_lock(lock)
+/* With how it is taken, and the state in which the caller waits. */
+extern int kapi_mutex_lock(struct mutex *lock, unsigned int how, unsigned int state);
+#define mutex_lock_nested(lock, subclass) ((void)kapi_mutex_lock(lock, subclass, 0x0002 /* TASK_UNINTERRUPTIBLE */))
+#define mutex_lock_interruptible_nested(lock, subclass) kapi_mutex_lock(lock, subclass, 0x0001 /* TASK_INTERRUPTIBLE */)
+#define mutex_lock_killable_nested(lock, subclass) kapi_mutex_lock(lock, subclass, 0x0102 /* TASK_KILLABLE */)
+#define mutex_lock_nest_lock(lock, other) ((void)(other), mutex_lock_nested(lock, KAPI_LOCK_NESTED))
+#define mutex_trylock_nested(lock, subclass) mutex_trylock(lock)
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
 #include <linux/cleanup.h>

@@ -45,7 +45,7 @@ struct blocking_notifier_head {
 #define ATOMIC_NOTIFIER_HEAD(name) struct atomic_notifier_head name = ATOMIC_NOTIFIER_INIT(name)
 #define BLOCKING_NOTIFIER_HEAD(name) struct blocking_notifier_head name = BLOCKING_NOTIFIER_INIT(name)
 #define RAW_INIT_NOTIFIER_HEAD(nh) ((nh)->head = NULL)
-#define ATOMIC_INIT_NOTIFIER_HEAD(nh) (spin_lock_init(&(nh)->lock), (nh)->head = NULL)
+#define ATOMIC_INIT_NOTIFIER_HEAD(nh) do { spin_lock_init(&(nh)->lock); (nh)->head = NULL; } while (0)
 #define BLOCKING_INIT_NOTIFIER_HEAD(nh) do { init_rwsem(&(nh)->rwsem); (nh)->head = NULL; } while (0)
 
 static inline int notifier_from_errno(int error) { return error ? NOTIFY_STOP_MASK | (NOTIFY_OK - error) : NOTIFY_OK; }

@@ -14,6 +14,9 @@ extern unsigned long kapi_irq_save(void);
 extern void kapi_irq_restore(unsigned long flags);
 extern int kapi_irqs_off(void);
 extern int kapi_in_softirq(void);
+extern int kapi_in_hardirq(void);
+extern void kapi_bh_disable(void);
+extern void kapi_bh_enable(void);
 
 #define preempt_disable() kapi_atomic_enter()
 #define preempt_enable() kapi_atomic_exit()
@@ -25,10 +28,10 @@ extern int kapi_in_softirq(void);
 #define in_atomic() (kapi_atomic_depth() != 0)
 #define in_softirq() kapi_in_softirq()
 #define in_serving_softirq() kapi_in_softirq()
-#define in_interrupt() kapi_in_softirq()
-#define in_irq() 0
-#define in_hardirq() 0
-#define in_task() (!kapi_in_softirq())
+#define in_interrupt() (kapi_in_softirq() || kapi_in_hardirq())
+#define in_irq() kapi_in_hardirq()
+#define in_hardirq() kapi_in_hardirq()
+#define in_task() (!in_interrupt())
 #define in_nmi() 0
 #define migrate_disable() ((void)0)
 #define migrate_enable() ((void)0)

@@ -10,7 +10,7 @@
 #define SYS_HALT 0x0002
 #define SYS_POWER_OFF 0x0003
 
-#define register_reboot_notifier(nb) ((void)(nb), 0)
-#define unregister_reboot_notifier(nb) ((void)(nb), 0)
+extern int register_reboot_notifier(struct notifier_block *nb);
+extern int unregister_reboot_notifier(struct notifier_block *nb);
 
 #endif

@@ -4,6 +4,7 @@
 #define _LINUX_RWSEM_H
 
 #include <linux/compiler.h>
+#include <linux/lockdep.h>
 #include <linux/types.h>
 #include <linux/version.h>
 
@@ -14,7 +15,7 @@ struct rw_semaphore {
 
 #define __RWSEM_INITIALIZER(name) { 0 }
 #define DECLARE_RWSEM(name) struct rw_semaphore name = __RWSEM_INITIALIZER(name)
-#define init_rwsem(sem) ((sem)->word = 0)
+#define init_rwsem(sem) do { (sem)->word = 0; __kapi_lock_init(sem, #sem); } while (0)
 extern void down_read(struct rw_semaphore *sem);
 extern int down_read_trylock(struct rw_semaphore *sem);
 extern void up_read(struct rw_semaphore *sem);
@@ -25,13 +26,15 @@ extern void downgrade_write(struct rw_semaphore *sem);
 #define down_write_killable(sem) (down_write(sem), 0)
 #define down_read_killable(sem) (down_read(sem), 0)
 #define down_read_interruptible(sem) (down_read(sem), 0)
-/* Classes of locks are not told apart here. */
-#define down_read_nested(sem, subclass) down_read(sem)
-#define down_write_nested(sem, subclass) down_write(sem)
-#define down_write_nest_lock(sem, other) down_write(sem)
-#define down_write_killable_nested(sem, subclass) down_write_killable(sem)
-#define down_read_non_owner(sem) down_read(sem)
-#define up_read_non_owner(sem) up_read(sem)
+/* With how it is taken; what is not the owner's is told to nobody. */
+extern void kapi_down_read(struct rw_semaphore *sem, unsigned int how);
+extern void kapi_down_write(struct rw_semaphore *sem, unsigned int how);
+#define down_read_nested(sem, subclass) kapi_down_read(sem, subclass)
+#define down_write_nested(sem, subclass) kapi_down_write(sem, subclass)
+#define down_write_nest_lock(sem, other) ((void)(other), kapi_down_write(sem, KAPI_LOCK_NESTED))
+#define down_write_killable_nested(sem, subclass) (kapi_down_write(sem, subclass), 0)
+extern void down_read_non_owner(struct rw_semaphore *sem);
+extern void up_read_non_owner(struct rw_semaphore *sem);
 #define rwsem_is_locked(sem) (READ_ONCE((sem)->word) != 0)
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)

@@ -18,15 +18,15 @@
 extern void kapi_spin_wait(const volatile unsigned int *word);
 
 /* As kapi_atomic_enter() and _exit(), with the lock: which are held when others are taken. The runtime's own are not told. */
-extern void kapi_lock_enter(const volatile void *lock);
+extern void kapi_lock_enter(const volatile void *lock, unsigned int how);
 extern void kapi_lock_got(const volatile void *lock);
 extern void kapi_lock_exit(const volatile void *lock);
 #ifdef KAPI_RUNTIME
-#define __kapi_lock_enter(lock) kapi_atomic_enter()
+#define __kapi_lock_enter(lock, how) kapi_atomic_enter()
 #define __kapi_lock_got(lock) kapi_atomic_enter()
 #define __kapi_lock_exit(lock) kapi_atomic_exit()
 #else
-#define __kapi_lock_enter(lock) kapi_lock_enter(lock)
+#define __kapi_lock_enter(lock, how) kapi_lock_enter(lock, how)
 #define __kapi_lock_got(lock) kapi_lock_got(lock)
 #define __kapi_lock_exit(lock) kapi_lock_exit(lock)
 #endif
@@ -66,9 +66,12 @@ static __always_inline int kapi_write_try(volatile unsigned int *word)
 
 static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock) { return &lock->rlock; }
 
-#define raw_spin_lock_init(lock) ((lock)->val = 0)
+#define raw_spin_lock_init(lock) do { (lock)->val = 0; __kapi_lock_init(lock, #lock); } while (0)
 #define raw_spin_is_locked(lock) ((lock)->val != 0)
-#define raw_spin_lock(lock) do { __kapi_lock_enter(&(lock)->val); kapi_spin_acquire(&(lock)->val); } while (0)
+#define __kapi_raw_spin_lock(lock, how) \
+	do { __kapi_lock_enter(&(lock)->val, how); kapi_spin_acquire(&(lock)->val); } while (0)
+#define raw_spin_lock(lock) __kapi_raw_spin_lock(lock, 0)
+#define raw_spin_lock_nested(lock, subclass) __kapi_raw_spin_lock(lock, subclass)
 #define raw_spin_unlock(lock) do { kapi_spin_release(&(lock)->val); __kapi_lock_exit(&(lock)->val); } while (0)
 #define raw_spin_trylock_irq(lock) ({ \
 	local_irq_disable(); \
@@ -76,8 +79,8 @@ static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock) { return
 #define raw_spin_trylock_irqsave(lock, flags) ({ \
 	local_irq_save(flags); \
 	raw_spin_trylock(lock) ? 1 : ({ local_irq_restore(flags); 0; }); })
-#define raw_spin_lock_bh(lock) raw_spin_lock(lock)
-#define raw_spin_unlock_bh(lock) raw_spin_unlock(lock)
+#define raw_spin_lock_bh(lock) do { local_bh_disable(); raw_spin_lock(lock); } while (0)
+#define raw_spin_unlock_bh(lock) do { raw_spin_unlock(lock); local_bh_enable(); } while (0)
 #define raw_spin_lock_irq(lock) do { local_irq_disable(); raw_spin_lock(lock); } while (0)
 #define raw_spin_unlock_irq(lock) do { raw_spin_unlock(lock); local_irq_enable(); } while (0)
 #define raw_spin_lock_irqsave(lock, flags) do { local_irq_save(flags); raw_spin_lock(lock); } while (0)
@@ -88,7 +91,7 @@ static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock) { return
 		__kapi_lock_got(&(lock)->val); \
 	__kapi_got; })
 
-#define spin_lock_init(lock) raw_spin_lock_init(spinlock_check(lock))
+#define spin_lock_init(lock) do { spinlock_check(lock)->val = 0; __kapi_lock_init(lock, #lock); } while (0)
 #define spin_is_locked(lock) raw_spin_is_locked(spinlock_check(lock))
 #define spin_is_contended(lock) 0
 #define assert_spin_locked(lock) ((void)0)
@@ -99,30 +102,36 @@ static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock) { return
 	} while (0)
 #define spin_lock(lock) raw_spin_lock(spinlock_check(lock))
 #define spin_unlock(lock) raw_spin_unlock(spinlock_check(lock))
-#define spin_lock_nested(lock, subclass) spin_lock(lock)
+#define spin_lock_nested(lock, subclass) raw_spin_lock_nested(spinlock_check(lock), subclass)
+#define spin_lock_bh_nested(lock, subclass) do { local_bh_disable(); spin_lock_nested(lock, subclass); } while (0)
+#define spin_lock_nest_lock(lock, other) do { (void)(other); spin_lock_nested(lock, KAPI_LOCK_NESTED); } while (0)
 #define spin_lock_bh(lock) raw_spin_lock_bh(spinlock_check(lock))
 #define spin_unlock_bh(lock) raw_spin_unlock_bh(spinlock_check(lock))
 #define spin_lock_irq(lock) raw_spin_lock_irq(spinlock_check(lock))
 #define spin_unlock_irq(lock) raw_spin_unlock_irq(spinlock_check(lock))
 #define spin_lock_irqsave(lock, flags) raw_spin_lock_irqsave(spinlock_check(lock), flags)
 #define spin_unlock_irqrestore(lock, flags) raw_spin_unlock_irqrestore(spinlock_check(lock), flags)
-#define spin_lock_irqsave_nested(lock, flags, subclass) spin_lock_irqsave(lock, flags)
+#define spin_lock_irqsave_nested(lock, flags, subclass) \
+	do { local_irq_save(flags); spin_lock_nested(lock, subclass); } while (0)
 #define spin_trylock(lock) raw_spin_trylock(spinlock_check(lock))
-#define spin_trylock_bh(lock) spin_trylock(lock)
+#define spin_trylock_bh(lock) ({ \
+	local_bh_disable(); \
+	spin_trylock(lock) ? 1 : ({ local_bh_enable(); 0; }); })
 #define spin_trylock_irq(lock) raw_spin_trylock_irq(spinlock_check(lock))
 #define spin_trylock_irqsave(lock, flags) raw_spin_trylock_irqsave(spinlock_check(lock), flags)
 
-#define rwlock_init(lock) ((lock)->val = 0)
+#define rwlock_init(lock) do { (lock)->val = 0; __kapi_lock_init(lock, #lock); } while (0)
 #define read_lock(lock) \
 	do { \
-		kapi_atomic_enter(); \
+		__kapi_lock_enter(&(lock)->val, KAPI_LOCK_READS); \
 		while (!kapi_read_try(&(lock)->val)) \
 			kapi_spin_wait(&(lock)->val); \
 	} while (0)
-#define read_unlock(lock) do { __atomic_fetch_sub(&(lock)->val, 1, __ATOMIC_RELEASE); kapi_atomic_exit(); } while (0)
+#define read_unlock(lock) \
+	do { __atomic_fetch_sub(&(lock)->val, 1, __ATOMIC_RELEASE); __kapi_lock_exit(&(lock)->val); } while (0)
 #define write_lock(lock) \
 	do { \
-		__kapi_lock_enter(&(lock)->val); \
+		__kapi_lock_enter(&(lock)->val, 0); \
 		while (!kapi_write_try(&(lock)->val)) \
 			kapi_spin_wait(&(lock)->val); \
 	} while (0)
@@ -135,14 +144,14 @@ static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock) { return
 #define read_unlock_irq(lock) __KAPI_THEN_IRQ(read_unlock, lock)
 #define read_lock_irqsave(lock, flags) __KAPI_WITH_SAVE(read_lock, lock, flags)
 #define read_unlock_irqrestore(lock, flags) __KAPI_THEN_RESTORE(read_unlock, lock, flags)
-#define read_lock_bh(lock) read_lock(lock)
-#define read_unlock_bh(lock) read_unlock(lock)
+#define read_lock_bh(lock) do { local_bh_disable(); read_lock(lock); } while (0)
+#define read_unlock_bh(lock) do { read_unlock(lock); local_bh_enable(); } while (0)
 #define write_lock_irq(lock) __KAPI_WITH_IRQ(write_lock, lock)
 #define write_unlock_irq(lock) __KAPI_THEN_IRQ(write_unlock, lock)
 #define write_lock_irqsave(lock, flags) __KAPI_WITH_SAVE(write_lock, lock, flags)
 #define write_unlock_irqrestore(lock, flags) __KAPI_THEN_RESTORE(write_unlock, lock, flags)
-#define write_lock_bh(lock) write_lock(lock)
-#define write_unlock_bh(lock) write_unlock(lock)
+#define write_lock_bh(lock) do { local_bh_disable(); write_lock(lock); } while (0)
+#define write_unlock_bh(lock) do { write_unlock(lock); local_bh_enable(); } while (0)
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
 DEFINE_LOCK_GUARD_1(raw_spinlock, raw_spinlock_t, raw_spin_lock(_T->lock), raw_spin_unlock(_T->lock))

@@ -104,3 +104,22 @@ fn a_device_by_name_has_sleepable_readers_counters_and_pools() {
         prints("misc_demo", &[&words[..], &files, &number].concat(), &printed);
     }
 }
+
+/// A check used to make `ksize()` of a block what was asked for, and its neighbours other ones.
+#[test]
+fn a_check_changes_no_answer() {
+    for version in ["6.1", "6.12", "7.3"] {
+        let answers = |check: &str| {
+            let output = insmod("answers", &["--check", check, "--kernel-version", version]);
+            assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+            lines(&output)
+        };
+        let unchecked = answers("0");
+        assert!(unchecked.contains(
+            &"kmalloc 100: ksize 128, aligned 1 1, last freed comes first 1 1".to_owned()
+        ));
+        assert_eq!(unchecked.len(), 28);
+        assert_eq!(answers("1"), unchecked, "{version}");
+        assert_eq!(answers("2"), unchecked, "{version}");
+    }
+}

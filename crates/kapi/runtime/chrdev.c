@@ -221,6 +221,20 @@ bool kapi_misc_has(int minor)
 	return false;
 }
 
+/* Those in memory that is freed are devices no more. */
+void kapi_forget_devices(unsigned long start, unsigned long bytes)
+{
+	struct miscdevice *misc, *next_misc;
+	struct cdev *cdev, *next;
+
+	list_for_each_entry_safe(cdev, next, &cdevs, list)
+		if ((unsigned long)cdev - start < bytes)
+			list_del_init(&cdev->list);
+	list_for_each_entry_safe(misc, next_misc, &miscs, list)
+		if ((unsigned long)misc - start < bytes)
+			list_del_init(&misc->list);
+}
+
 /* The number at the end of a name, if all before it is the region's name. */
 static bool in_region(const struct device_region *r, const char *name, dev_t *dev)
 {

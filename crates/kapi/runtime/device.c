@@ -170,6 +170,8 @@ int device_add(struct device *dev)
 		list_add_tail(&dev->kapi_numbered, &numbered);
 	if (dev->bus)
 		list_add_tail(&dev->kapi_on_bus, &on_buses);
+	kapi_gone(&dev->kobj);
+	kapi_stands(&dev->kobj, "the device", dev_name(dev));
 	return 0;
 }
 
@@ -292,10 +294,17 @@ int kapi_class_register(struct class *class)
 {
 	INIT_LIST_HEAD(&class->kapi_devices);
 	class->kapi_kobj = kapi_folder_kobj(kapi_class_kobj(), class->name);
-	return class->kapi_kobj ? 0 : -ENOMEM;
+	if (!class->kapi_kobj)
+		return -ENOMEM;
+	kapi_stands(class, "the class", class->name);
+	return 0;
 }
 
-void class_unregister(const struct class *class) { kapi_folder_remove(class->kapi_kobj); }
+void class_unregister(const struct class *class)
+{
+	kapi_gone(class);
+	kapi_folder_remove(class->kapi_kobj);
+}
 
 struct class *kapi_class_create(const char *name)
 {

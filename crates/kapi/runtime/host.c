@@ -15,3 +15,4 @@ unsigned long max_mapnr, max_pfn, num_physpages, totalram_pages;
 struct page *mem_map;
 void *high_memory;
 int oops_in_progress, panic_timeout;
+unsigned int kapi_check, kapi_exits;

@@ -34,31 +34,58 @@ enum kapi_arg {
 /* Where the runtime's own code begins and ends. */
 extern const char kapi_runtime_begin[], kapi_runtime_end[];
 
-/* Says that @name of the runtime may sleep, which is an error of the module at @site where nobody may. */
-extern void kapi_may_sleep(const char *name, unsigned long site);
+/* Says that a function of the runtime, at @inside, may sleep: an error of the module at @site where nobody may. */
+extern void kapi_may_sleep(unsigned long inside, unsigned long site);
 
 /* Frames of the runtime below the module's at most. */
 #define FRAMES_MAX 8
 
-/* The place in the module that called into the runtime, found by the frame pointers, which the runtime is compiled with. */
-static inline __attribute__((__always_inline__)) unsigned long kapi_module_site(void)
+/* Where the caller is. */
+static inline __attribute__((__always_inline__)) unsigned long kapi_here(void)
+{
+	unsigned long here;
+
+#ifdef __x86_64__
+	__asm__("lea 0(%%rip), %0" : "=r"(here));
+#else
+	__asm__("adr %0, ." : "=r"(here));
+#endif
+	return here;
+}
+
+/* The place in the module that called into the runtime, found by the frame pointers, which the runtime is compiled with;
+ * and one in the function that it called. */
+static inline __attribute__((__always_inline__)) unsigned long kapi_module_call(unsigned long *inside)
 {
 	unsigned long *frame = __builtin_frame_address(0), site = frame[1];
 	int i;
 
+	*inside = kapi_here();
+
 	for (i = 0; i < FRAMES_MAX && site >= (unsigned long)kapi_runtime_begin && site < (unsigned long)kapi_runtime_end; i++) {
+		*inside = site;
 		frame = (unsigned long *)frame[0];
 		site = frame[1];
 	}
 	return site;
 }
 
+static inline __attribute__((__always_inline__)) unsigned long kapi_module_site(void)
+{
+	unsigned long inside;
+
+	return kapi_module_call(&inside);
+}
+
 /* Before <linux/kernel.h>: that of a module says where it stands, that of the runtime who called. */
-#define might_sleep() kapi_may_sleep(__func__, kapi_module_site())
+#define might_sleep() do { \
+	unsigned long __inside, __site = kapi_module_call(&__inside); \
+	kapi_may_sleep(__inside, __site); \
+} while (0)
 
 /* Host: locks that a thread holds and has to give up itself; one is given up that nobody holds. */
-extern void kapi_lock_wanted(const void *lock, unsigned long site);
-extern void kapi_lock_taken(const void *lock, unsigned long site);
+extern void kapi_lock_wanted(const void *lock, unsigned int how, unsigned long site);
+extern void kapi_lock_taken(const void *lock, unsigned int how, unsigned long site);
 extern void kapi_lock_given(const void *lock);
 extern void kapi_not_locked(void);
 
@@ -71,7 +98,8 @@ struct kapi_args {
 typedef u64 (*kapi_fetch_t)(struct kapi_args *args, int kind);
 
 /* Host: formats as printf, returns the length that the whole would have. */
-extern int kapi_format(char *buf, size_t size, const char *fmt, struct kapi_args *args, kapi_fetch_t fetch);
+extern int kapi_format(char *buf, size_t size, const char *fmt, struct kapi_args *args, kapi_fetch_t fetch,
+		       unsigned long site);
 /* Host: takes text with its level marks to the log. */
 extern void kapi_log(const char *text, size_t len);
 /* Host: ends the run; does not return. */
@@ -82,9 +110,18 @@ extern void kapi_output(const char *text, size_t len);
 extern void *kapi_alloc(size_t size);
 extern void kapi_free(void *p, size_t size);
 
+struct kmem_cache;
 /* Host: as the functions without the ending, for the caller at @site. */
 extern void *kapi_kmalloc_for(size_t size, gfp_t gfp, unsigned long site);
 extern void kapi_kfree_for(const void *p, unsigned long site);
+extern void kapi_kvfree_for(const void *p, unsigned long site);
+extern void kapi_cache_free_for(struct kmem_cache *cache, void *object, unsigned long site);
+/* Host: nodes and caches are made for the caller at @site. */
+extern void kapi_nodes_for(unsigned long site);
+/* Host: @name reads at an address for the caller at @site. */
+extern void kapi_reads(const char *name, const void *from, unsigned long site);
+/* Host: what is checked (--check), and whether exit has begun. */
+extern unsigned int kapi_check, kapi_exits;
 extern struct page *kapi_alloc_pages_for(gfp_t gfp, unsigned int order, unsigned long site);
 extern void kapi_free_pages_for(struct page *page, unsigned int order, unsigned long site);
 extern void *kapi_vmap_for(struct page **pages, unsigned long count, unsigned long site);
@@ -113,12 +150,13 @@ extern void kapi_futex_wait(const volatile unsigned int *word, unsigned int valu
 extern void kapi_futex_wake(const volatile unsigned int *word, int count);
 extern void kapi_softirq_enter(void);
 extern void kapi_softirq_exit(void);
+extern void kapi_hardirq_enter(void);
+extern void kapi_hardirq_exit(void);
 
 /* A cache of the runtime's own, or one that the kernel has no function to destroy. */
 #define KAPI_SLAB_STAYS ((slab_flags_t)0x80000000U)
 
 /* Runtime: frees an object after a grace period. */
-struct kmem_cache;
 extern void kapi_cache_free_rcu(struct kmem_cache *cache, void *object);
 
 /* Runtime: folders under /sys that are no module's. */
@@ -143,14 +181,21 @@ extern u64 kapi_rss_pages(void);
 
 /* Runtime: what stands for the module outside of it, and is to be gone when it is (left.c). */
 #define KAPI_THREAD "the thread"
+#define KAPI_CALLBACK "the RCU callback"
 extern void kapi_stands(const void *what, const char *kind, const char *name);
+extern void kapi_stands_at(const void *what, const char *kind, const char *name, unsigned long site);
+extern void kapi_stands_by(const void *what, const char *kind, const void *fn);
 extern void kapi_gone(const void *what);
 extern bool kapi_any_stands(const char *kind);
 extern void kapi_tell_left(const char *kind, const char *name, unsigned long site);
 extern void kapi_tell_standing(void);
 extern void kapi_tell_timers(void);
+extern void kapi_tell_users(void);
 extern void kapi_tell_all(void);
 /* Takes what is armed in memory that is freed at @site off its lists, and tells it. */
+extern void kapi_forget_devices(unsigned long start, unsigned long bytes);
+extern void kapi_forget_callbacks(unsigned long start, unsigned long bytes);
+extern void kapi_forget_standing(unsigned long start, unsigned long bytes, unsigned long site);
 extern void kapi_forget_timers(unsigned long start, unsigned long bytes, unsigned long site);
 extern void kapi_forget(unsigned long start, unsigned long bytes, unsigned long site);
 /* Host: something is wrong, at @site. */

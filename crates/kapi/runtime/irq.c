@@ -109,9 +109,9 @@ int kapi_irq_raise(unsigned int irq)
 			continue;
 		if (a->handler) {
 			local_irq_save(flags);
-			kapi_softirq_enter();
+			kapi_hardirq_enter();
 			result = a->handler((int)irq, a->dev);
-			kapi_softirq_exit();
+			kapi_hardirq_exit();
 			local_irq_restore(flags);
 		}
 		if (result == IRQ_WAKE_THREAD && a->thread_fn)

@@ -8,7 +8,14 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-static struct kobject kernel_object, mm_object, fs_object, devices_object, class_object;
+static ssize_t attr_show(struct kobject *kobj, struct attribute *attr, char *buf);
+static ssize_t attr_store(struct kobject *kobj, struct attribute *attr, const char *buf, size_t len);
+const struct sysfs_ops kobj_sysfs_ops = { .show = attr_show, .store = attr_store };
+/* Of the fixed folders, in which modules make files. */
+static const struct kobj_type fixed_type = { .sysfs_ops = &kobj_sysfs_ops };
+
+static struct kobject kernel_object = { .ktype = &fixed_type }, mm_object = { .ktype = &fixed_type };
+static struct kobject fs_object = { .ktype = &fixed_type }, devices_object, class_object;
 struct kobject *kernel_kobj = &kernel_object;
 struct kobject *mm_kobj = &mm_object;
 struct kobject *fs_kobj = &fs_object;
@@ -74,8 +81,6 @@ static ssize_t attr_store(struct kobject *kobj, struct attribute *attr, const ch
 	return kattr->store ? kattr->store(kobj, kattr, buf, len) : -EIO;
 }
 
-const struct sysfs_ops kobj_sysfs_ops = { .show = attr_show, .store = attr_store };
-
 static const struct sysfs_ops *ops_of(struct node *node)
 {
 	return node->kobj->ktype ? node->kobj->ktype->sysfs_ops : NULL;
@@ -121,8 +126,15 @@ static ssize_t node_write(struct file *file, const char __user *from, size_t cou
 
 static const struct file_operations node_fops = { .read = node_read, .write = node_write };
 
+/* Folders that outlive the module. */
+static bool is_fixed(const struct kobject *kobj)
+{
+	return kobj == &kernel_object || kobj == &mm_object || kobj == &fs_object;
+}
+
 static int create_in(struct proc_dir_entry *dir, struct kobject *kobj, const struct attribute *attr)
 {
+	struct proc_dir_entry *entry;
 	struct node *node;
 
 	if (!dir)
@@ -131,10 +143,14 @@ static int create_in(struct proc_dir_entry *dir, struct kobject *kobj, const str
 	if (!node)
 		return -ENOMEM;
 	*node = (struct node){ kobj, (struct attribute *)attr };
-	if (kapi_proc_fops(attr->name, attr->mode, dir, &node_fops, node))
-		return 0;
-	kapi_free(node, sizeof(*node));
-	return -ENOMEM;
+	entry = kapi_proc_fops(attr->name, attr->mode, dir, &node_fops, node);
+	if (!entry) {
+		kapi_free(node, sizeof(*node));
+		return -ENOMEM;
+	}
+	if (is_fixed(kobj))
+		kapi_stands(entry, "the file of /sys", attr->name);
+	return 0;
 }
 
 static struct proc_dir_entry *child_of(struct proc_dir_entry *dir, const char *name)
@@ -152,7 +168,19 @@ static void remove_in(struct proc_dir_entry *dir, const struct attribute *attr)
 	}
 }
 
-int sysfs_create_file(struct kobject *kobj, const struct attribute *attr) { return create_in(kobj->sd, kobj, attr); }
+/* Its folder; the fixed ones are made when they are first asked for. */
+static struct proc_dir_entry *folder_of(struct kobject *kobj)
+{
+	if (is_fixed(kobj))
+		folder(NULL);
+	return kobj->sd;
+}
+
+int sysfs_create_file(struct kobject *kobj, const struct attribute *attr)
+{
+	return create_in(folder_of(kobj), kobj, attr);
+}
+
 void sysfs_remove_file(struct kobject *kobj, const struct attribute *attr) { remove_in(kobj->sd, attr); }
 
 int sysfs_create_files(struct kobject *kobj, const struct attribute *const *attrs)
@@ -172,7 +200,7 @@ void sysfs_remove_files(struct kobject *kobj, const struct attribute *const *att
 
 int sysfs_create_group(struct kobject *kobj, const struct attribute_group *group)
 {
-	struct proc_dir_entry *dir = group->name ? proc_mkdir(group->name, kobj->sd) : kobj->sd;
+	struct proc_dir_entry *own = folder_of(kobj), *dir = group->name ? proc_mkdir(group->name, own) : own;
 	int i, error = 0;
 
 	for (i = 0; group->attrs && group->attrs[i] && !error; i++)
@@ -259,6 +287,7 @@ static int add(struct kobject *kobj, struct kobject *parent)
 	if (!kobj->sd)
 		return -ENOMEM;
 	kobj->state_in_sysfs = 1;
+	kapi_stands(kobj, "the folder of /sys", kobj->name);
 	if (kobj->kset)
 		list_add_tail(&kobj->entry, &kset_get(kobj->kset)->list);
 	for (attr = kobj->ktype->default_attrs; attr && *attr && !error; attr++)
@@ -300,6 +329,7 @@ void kobject_del(struct kobject *kobj)
 	proc_remove(kobj->sd);
 	kobj->sd = NULL;
 	kobj->state_in_sysfs = 0;
+	kapi_gone(kobj);
 	if (kobj->kset) {
 		list_del_init(&kobj->entry);
 		kset_put(kobj->kset);

@@ -131,7 +131,7 @@ static inline bool kapi_is_reserved(const void *entry)
 /* The caller says by @gfp that it may sleep. */
 #define kapi_may_alloc(gfp) do { \
 	if ((gfp) & __GFP_DIRECT_RECLAIM) \
-		kapi_may_sleep(__func__, kapi_module_site()); \
+		might_sleep(); \
 } while (0)
 
 static inline void fail(struct ma_state *mas, int error) { stand(mas, ma_error, MA_ERROR(error)); }

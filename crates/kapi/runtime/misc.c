@@ -24,6 +24,9 @@ int misc_register(struct miscdevice *misc)
 			      _RET_IP_);
 	if (IS_ERR(dev))
 		return (int)PTR_ERR(dev);
+	/* One thing stands for the module, not three. */
+	kapi_gone(&misc_class);
+	kapi_gone(&dev->kobj);
 	misc->this_device = dev;
 	kapi_misc_add(misc);
 	return 0;

@@ -18,10 +18,26 @@ extern struct kernel_param __stop___param[] __attribute__((__weak__));
 struct kernel_param *kapi_params_start = __start___param;
 struct kernel_param *kapi_params_stop = __stop___param;
 
+/* Where it was last taken. */
+static unsigned long used_at;
+
+/* After exit: a kernel would not have unloaded what is in use. */
+void kapi_tell_users(void)
+{
+	int users = atomic_read(&__this_module.refcnt);
+	char text[64];
+
+	if (users > 0)
+		kapi_misuse(KAPI_LEFT, text,
+			    (size_t)scnprintf(text, sizeof(text), "the module is still in use by %d", users), used_at);
+}
+
 bool try_module_get(struct module *module)
 {
-	if (module)
+	if (module) {
 		atomic_inc(&module->refcnt);
+		used_at = kapi_module_site();
+	}
 	return true;
 }
 

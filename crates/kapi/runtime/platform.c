@@ -135,6 +135,7 @@ int platform_driver_register(struct platform_driver *driver)
 	mutex_lock(&lists);
 	list_add_tail(&driver->kapi_entry, &drivers);
 	mutex_unlock(&lists);
+	kapi_stands(driver, "the platform driver", driver->driver.name);
 	for_each_device(driver, false);
 	return 0;
 }
@@ -143,6 +144,7 @@ void platform_driver_unregister(struct platform_driver *driver)
 {
 	mutex_lock(&lists);
 	list_del(&driver->kapi_entry);
+	kapi_gone(driver);
 	mutex_unlock(&lists);
 	for_each_device(driver, true);
 }

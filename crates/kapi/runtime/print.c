@@ -37,7 +37,7 @@ int vsnprintf(char *buf, size_t size, const char *fmt, va_list list)
 	int len;
 
 	va_copy(args.list, list);
-	len = kapi_format(buf, size, fmt, &args, fetch);
+	len = kapi_format(buf, size, fmt, &args, fetch, kapi_module_site());
 	va_end(args.list);
 	return len;
 }

@@ -37,6 +37,13 @@ struct proc_dir_entry *kapi_proc_walk(struct proc_dir_entry *at, const char **pa
 	return at;
 }
 
+static const char *kind_of(const struct proc_dir_entry *entry, const struct proc_dir_entry *dir)
+{
+	if (dir == debugfs_root)
+		return S_ISDIR(entry->mode) ? "the debugfs folder" : "the debugfs file";
+	return S_ISDIR(entry->mode) ? "the folder of /proc" : "the file of /proc";
+}
+
 struct proc_dir_entry *kapi_proc_add(const char *name, umode_t mode, struct proc_dir_entry *parent, void *data)
 {
 	struct proc_dir_entry *dir = kapi_proc_walk(parent, &name), *entry;
@@ -57,7 +64,7 @@ struct proc_dir_entry *kapi_proc_add(const char *name, umode_t mode, struct proc
 	INIT_LIST_HEAD(&entry->kapi_children);
 	list_add_tail(&entry->kapi_siblings, &dir->kapi_children);
 	if (dir == &proc_root || dir == debugfs_root)
-		kapi_stands(entry, dir == debugfs_root ? "the debugfs file" : "the file of /proc", name);
+		kapi_stands(entry, kind_of(entry, dir), name);
 	return entry;
 }
 

@@ -94,7 +94,7 @@ static bool sleep_until_woken(s64 timeout_ns)
 	u64 end = ktime_get_ns() + (u64)timeout_ns;
 	unsigned int state;
 
-	kapi_may_sleep("schedule", kapi_module_site());
+	might_sleep();
 	yield();
 	if (task->__state == TASK_RUNNING) {
 		yield();

@@ -106,6 +106,7 @@ static void add(struct shrinker *shrinker)
 
 	down_write(&list_sem);
 	list_add_tail(&shrinker->list, &shrinkers);
+	kapi_stands_by(shrinker, "the shrinker", (const void *)shrinker->count_objects);
 	shrinker->flags |= SHRINKER_REGISTERED;
 	if (!known)
 		known = kapi_proc_fops("drop_caches", 0200, kapi_proc_folder("vm", kapi_proc_folder("sys", NULL)),
@@ -118,6 +119,7 @@ static void take_off(struct shrinker *shrinker)
 	down_write(&list_sem);
 	if (shrinker->flags & SHRINKER_REGISTERED) {
 		list_del(&shrinker->list);
+		kapi_gone(shrinker);
 		shrinker->flags &= ~SHRINKER_REGISTERED;
 	}
 	up_write(&list_sem);

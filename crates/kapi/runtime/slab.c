@@ -19,6 +19,7 @@ struct kmem_cache *__kmem_cache_create_args(const char *name, unsigned int size,
 	unsigned int usersize;
 
 	might_sleep();
+	kapi_nodes_for(kapi_module_site());
 	args = args ?: &none;
 	usersize = args->usersize;
 	if (usersize > size || args->useroffset > size - usersize) {

@@ -62,6 +62,7 @@ unsigned long __copy_from_user_inatomic(void *to, const void __user *from, unsig
 unsigned long copy_to_user(void __user *to, const void *from, unsigned long n)
 {
 	might_sleep();
+	kapi_reads(__func__, from, kapi_module_site());
 	return __copy_to_user_inatomic(to, from, n);
 }
 
@@ -82,13 +83,13 @@ unsigned long clear_user(void __user *to, unsigned long n)
 
 int kapi_get_user(void *to, const void __user *from, unsigned long n)
 {
-	kapi_may_sleep("get_user", kapi_module_site());
+	might_sleep();
 	return __copy_from_user_inatomic(to, from, n) ? -EFAULT : 0;
 }
 
 int kapi_put_user(void __user *to, const void *from, unsigned long n)
 {
-	kapi_may_sleep("put_user", kapi_module_site());
+	might_sleep();
 	return __copy_to_user_inatomic(to, from, n) ? -EFAULT : 0;
 }
 

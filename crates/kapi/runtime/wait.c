@@ -190,46 +190,52 @@ int mutex_trylock(struct mutex *lock)
 	if (!try_cmpxchg(&lock->word, &free, 1))
 		return 0;
 	lock->owner = current;
-	kapi_lock_taken(lock, kapi_module_site());
+	kapi_lock_taken(lock, 0, kapi_module_site());
 	return 1;
 }
 
 /* Who waits in a state that signals end looks for one in between. */
-static int mutex_take(struct mutex *lock, unsigned int state)
+static int mutex_take(struct mutex *lock, unsigned int how, unsigned int state)
 {
 	s64 limit = state == TASK_UNINTERRUPTIBLE ? -1 : SIGNAL_LOOK_NS;
+	unsigned int free = 0;
 
 	if (lock->owner == current)
 		WARN(1, "mutex: %s takes a lock that it holds already\n", current->comm);
-	kapi_lock_wanted(lock, kapi_module_site());
-	if (mutex_trylock(lock))
-		return 0;
-	while (xchg(&lock->word, 2) != 0) {
-		if (signal_pending_state(state, current))
-			return -EINTR;
-		kapi_futex_wait(&lock->word, 2, limit);
-	}
+	kapi_lock_wanted(lock, how, kapi_module_site());
+	if (!try_cmpxchg(&lock->word, &free, 1))
+		while (xchg(&lock->word, 2) != 0) {
+			if (signal_pending_state(state, current))
+				return -EINTR;
+			kapi_futex_wait(&lock->word, 2, limit);
+		}
 	lock->owner = current;
-	kapi_lock_taken(lock, kapi_module_site());
+	kapi_lock_taken(lock, how, kapi_module_site());
 	return 0;
+}
+
+int kapi_mutex_lock(struct mutex *lock, unsigned int how, unsigned int state)
+{
+	might_sleep();
+	return mutex_take(lock, how, state);
 }
 
 void mutex_lock(struct mutex *lock)
 {
 	might_sleep();
-	mutex_take(lock, TASK_UNINTERRUPTIBLE);
+	mutex_take(lock, 0, TASK_UNINTERRUPTIBLE);
 }
 
 int mutex_lock_interruptible(struct mutex *lock)
 {
 	might_sleep();
-	return mutex_take(lock, TASK_INTERRUPTIBLE);
+	return mutex_take(lock, 0, TASK_INTERRUPTIBLE);
 }
 
 int mutex_lock_killable(struct mutex *lock)
 {
 	might_sleep();
-	return mutex_take(lock, TASK_KILLABLE);
+	return mutex_take(lock, 0, TASK_KILLABLE);
 }
 
 void mutex_unlock(struct mutex *lock)
@@ -309,10 +315,9 @@ void up(struct semaphore *sem)
 		kapi_futex_wake(&sem->count, 1);
 }
 
-static void rwsem_wait(struct rw_semaphore *sem, int (*attempt)(struct rw_semaphore *))
+static void rwsem_wait(struct rw_semaphore *sem, int (*attempt)(volatile unsigned int *))
 {
-	might_sleep();
-	while (!attempt(sem)) {
+	while (!attempt(&sem->word)) {
 		unsigned int word = READ_ONCE(sem->word);
 
 		if (word)
@@ -320,26 +325,69 @@ static void rwsem_wait(struct rw_semaphore *sem, int (*attempt)(struct rw_semaph
 	}
 }
 
-int down_read_trylock(struct rw_semaphore *sem) { return kapi_read_try(&sem->word); }
-int down_write_trylock(struct rw_semaphore *sem)
-{
-	bool taken = kapi_write_try(&sem->word);
+static int read_try(volatile unsigned int *word) { return kapi_read_try(word); }
+static int write_try(volatile unsigned int *word) { return kapi_write_try(word); }
 
-	if (taken)
-		kapi_lock_taken(sem, kapi_module_site());
-	return taken;
+static int taken(struct rw_semaphore *sem, int got, unsigned long site)
+{
+	if (got)
+		kapi_lock_taken(sem, 0, site);
+	return got;
 }
-void down_read(struct rw_semaphore *sem) { rwsem_wait(sem, down_read_trylock); }
+
+int down_read_trylock(struct rw_semaphore *sem) { return taken(sem, read_try(&sem->word), kapi_module_site()); }
+int down_write_trylock(struct rw_semaphore *sem) { return taken(sem, write_try(&sem->word), kapi_module_site()); }
+
+static void rwsem_take(struct rw_semaphore *sem, unsigned int how, int (*attempt)(volatile unsigned int *))
+{
+	unsigned long site = kapi_module_site();
+
+	kapi_lock_wanted(sem, how, site);
+	rwsem_wait(sem, attempt);
+	kapi_lock_taken(sem, how, site);
+}
+
+/* A reader that comes behind a writer waits as a writer does. */
+void kapi_down_read(struct rw_semaphore *sem, unsigned int how)
+{
+	might_sleep();
+	rwsem_take(sem, how, read_try);
+}
+
+void down_read(struct rw_semaphore *sem)
+{
+	might_sleep();
+	rwsem_take(sem, 0, read_try);
+}
+
+void kapi_down_write(struct rw_semaphore *sem, unsigned int how)
+{
+	might_sleep();
+	rwsem_take(sem, how, write_try);
+}
+
 void down_write(struct rw_semaphore *sem)
 {
-	kapi_lock_wanted(sem, kapi_module_site());
-	rwsem_wait(sem, down_write_trylock);
+	might_sleep();
+	rwsem_take(sem, 0, write_try);
+}
+
+void down_read_non_owner(struct rw_semaphore *sem)
+{
+	might_sleep();
+	rwsem_wait(sem, read_try);
+}
+
+void up_read_non_owner(struct rw_semaphore *sem)
+{
+	__atomic_fetch_sub(&sem->word, 1, __ATOMIC_RELEASE);
+	kapi_futex_wake(&sem->word, INT_MAX);
 }
 
 void up_read(struct rw_semaphore *sem)
 {
-	__atomic_fetch_sub(&sem->word, 1, __ATOMIC_RELEASE);
-	kapi_futex_wake(&sem->word, INT_MAX);
+	kapi_lock_given(sem);
+	up_read_non_owner(sem);
 }
 
 void up_write(struct rw_semaphore *sem)
@@ -349,9 +397,9 @@ void up_write(struct rw_semaphore *sem)
 	kapi_futex_wake(&sem->word, INT_MAX);
 }
 
+/* It is held on, for reading. */
 void downgrade_write(struct rw_semaphore *sem)
 {
-	kapi_lock_given(sem);
 	__atomic_store_n(&sem->word, 1, __ATOMIC_RELEASE);
 	kapi_futex_wake(&sem->word, INT_MAX);
 }

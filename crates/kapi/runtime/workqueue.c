@@ -13,6 +13,9 @@ struct workqueue_struct {
 	spinlock_t lock;
 	struct list_head works;
 	struct work_struct *running;
+	/* Of that, which may free itself. */
+	const void *running_func;
+	unsigned long running_site;
 	wait_queue_head_t more, idle;
 	struct task_struct *thread;
 	/* Its folder of attributes, and which CPUs a work may go to: kept, though there is one thread. */
@@ -40,6 +43,8 @@ static int worker(void *data)
 			list_del_init(&work->entry);
 			work->kapi_pending = 0; /* IDLE: it may be queued again while it runs */
 			queue->running = work;
+			queue->running_func = work->func;
+			queue->running_site = work->kapi_site;
 		}
 		spin_unlock_irqrestore(&queue->lock, flags);
 		if (!work)
@@ -283,6 +288,14 @@ static void tell(const char *what, const struct work_struct *work)
 	kapi_tell_left(what, name, work->kapi_site);
 }
 
+static void tell_running(struct workqueue_struct *queue)
+{
+	char name[64];
+
+	scnprintf(name, sizeof(name), "%ps", queue->running_func);
+	kapi_tell_left("the running work", name, queue->running_site);
+}
+
 /* Works that wait or run when the module is gone. */
 static void tell_works(struct workqueue_struct *queue)
 {
@@ -290,6 +303,8 @@ static void tell_works(struct workqueue_struct *queue)
 	unsigned long flags;
 
 	spin_lock_irqsave(&queue->lock, flags);
+	if (queue->running)
+		tell_running(queue);
 	list_for_each_entry(work, &queue->works, entry)
 		tell("the queued work", work);
 	spin_unlock_irqrestore(&queue->lock, flags);
@@ -306,6 +321,7 @@ void kapi_tell_all(void)
 
 	for (ms = 0; ms < END_MS && kapi_any_stands(KAPI_THREAD); ms++)
 		kapi_host_sleep(1);
+	kapi_tell_users();
 	kapi_tell_timers();
 	list_for_each_entry(queue, &queues, list)
 		tell_works(queue);
@@ -337,6 +353,9 @@ void kapi_forget(unsigned long start, unsigned long bytes, unsigned long site)
 	unsigned long flags;
 
 	kapi_forget_timers(start, bytes, site);
+	kapi_forget_devices(start, bytes);
+	kapi_forget_callbacks(start, bytes);
+	kapi_forget_standing(start, bytes, site);
 	if (list_empty(&queues))
 		return;
 	spin_lock_irqsave(&queues_lock, flags);

@@ -15,8 +15,11 @@ use crate::error::Error;
 use crate::event::{Block, Event, Misuse, Stage};
 use crate::image::Image;
 use crate::job::Job;
+use crate::krefs;
+use crate::ledger::BLOCKS;
 use crate::machine::engine::Engine;
 use crate::machine::handle::cache_handle;
+use crate::nodes;
 use crate::params::{self, Write as ParamWrite};
 use crate::raw::asan;
 use crate::raw::module::{self, Module};
@@ -56,6 +59,10 @@ impl WithBackend for Run {
         emit(&Event::Loaded { base: module.base() });
         // AddressSanitizer has a handler of its own for crashes, which says more.
         crash::watch(module.base(), runtime().image.text(), !job.asan);
+        if let Some(blocks) = &engine.ledger {
+            let _ = BLOCKS.set(blocks);
+            nodes::watch();
+        }
         set_variables(engine, module);
         module.call(c"kapi_runtime_start");
         emit(&Event::Stage(Stage::Load));
@@ -100,9 +107,13 @@ fn live<B: Backend>(engine: &Engine<B>, module: &Module, job: &Job) {
             return;
         }
         emit(&Event::Stage(Stage::Exit));
+        module.set(c"kapi_exits", &1_u32.to_ne_bytes());
         module.call(c"cleanup_module");
         context::returned("exit");
         emit(&Event::Exited);
+    }
+    if job.check > 0 {
+        module.call(c"kapi_tell_callbacks");
     }
     module.call(c"kapi_settle_frees");
     if job.check > 0 {
@@ -132,14 +143,17 @@ fn file(module: &Module, operation: &std::ffi::CStr, path: &str, text: &str) {
 }
 
 fn last_checks<B: Backend>(engine: &Engine<B>, held_before: u64) {
+    if let Some(ledger) = &engine.ledger {
+        krefs::tell_left(|address| lock(ledger).is_live_at(address));
+    }
     for event in engine.final_findings() {
         emit(&event);
     }
     for &handle in lock(&engine.caches).iter().filter(|_| engine.ledger.is_some()) {
         let name = cache_handle(handle).name.to_string_lossy();
         let detail = format!("cache `{name}` was not destroyed");
-        let kind = Misuse::CacheLeak;
-        emit(&Event::Finding { kind, detail, count: 1, block: None, site: None });
+        let (kind, site) = (Misuse::CacheLeak, Some(cache_handle(handle).site));
+        emit(&Event::Finding { kind, detail, count: 1, block: None, site });
     }
     engine.machine.check_free_objects();
     for found in engine.machine.take_findings() {
@@ -238,6 +252,7 @@ fn set_variables<B: Backend>(engine: &Engine<B>, module: &Module) {
     ] {
         module.set(name, &value.to_ne_bytes());
     }
+    module.set(c"kapi_check", &u32::from(job.check).to_ne_bytes());
     module.set(c"nr_cpu_ids", &job.cpus.to_ne_bytes());
     let khz = cpu_khz();
     module.set(c"cpu_khz", &khz.to_ne_bytes());

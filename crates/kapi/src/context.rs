@@ -6,7 +6,8 @@ use slablab_kmem::Gfp;
 
 use crate::event::{Event, Misuse};
 use crate::ledger::finding;
-use crate::order::{self, Wait};
+use crate::nodes::kapi_nodes_for;
+use crate::order::{self, How, Irqs, Wait};
 use crate::raw::bytes;
 use crate::runtime::{runtime, warn};
 
@@ -21,6 +22,9 @@ struct Context {
     irqs_off: Cell<bool>,
     irqs_site: Cell<u64>,
     softirq: Cell<bool>,
+    hardirq: Cell<bool>,
+    /// Nested reasons for soft interrupts not to come.
+    bh_off: Cell<u32>,
     readers: Cell<u32>,
     readers_site: Cell<u64>,
     /// Mutexes and write sides of semaphores held.
@@ -41,6 +45,8 @@ thread_local! {
             irqs_off: Cell::new(false),
             irqs_site: Cell::new(0),
             softirq: Cell::new(false),
+            hardirq: Cell::new(false),
+            bh_off: Cell::new(0),
             readers: Cell::new(0),
             readers_site: Cell::new(0),
             locks: Cell::new(0),
@@ -55,6 +61,7 @@ impl Context {
     /// Returns why sleeping is forbidden, and where that began: 0 if no call of the module began it.
     fn why_not_sleep(&self) -> Option<(&'static str, u64)> {
         match () {
+            () if self.hardirq.get() => Some(("in the handler of an interrupt", 0)),
             () if self.softirq.get() => Some(("in a timer, tasklet or RCU callback", 0)),
             () if self.atomic.get() > 0 => {
                 Some(("under a spinlock, or with preemption disabled", self.atomic_site.get()))
@@ -64,6 +71,17 @@ impl Context {
                 Some(("in an RCU read-side section", self.readers_site.get()))
             }
             () => None,
+        }
+    }
+
+    /// Returns what the thread's interrupts are.
+    fn irqs(&self) -> Irqs {
+        match () {
+            () if self.hardirq.get() => Irqs::Handler,
+            () if self.irqs_off.get() => Irqs::Off,
+            () if self.softirq.get() => Irqs::SoftHandler,
+            () if self.bh_off.get() > 0 => Irqs::SoftOff,
+            () => Irqs::On,
         }
     }
 
@@ -123,6 +141,7 @@ pub(crate) fn returned(function: &str) {
         let left = c.left();
         c.atomic.set(0);
         c.irqs_off.set(false);
+        c.bh_off.set(0);
         // Or grace periods would wait for a section that nobody ends.
         (0..c.readers.replace(0)).for_each(|_| slablab_rcu::leave());
         c.locks.set(0);
@@ -132,6 +151,15 @@ pub(crate) fn returned(function: &str) {
     if let Some((why, began)) = left {
         report(Misuse::AtomicLeft, format!("{function} returned {why}"), began);
     }
+}
+
+/// Reports that a lock which this thread holds lies in memory that is freed, and gives that up.
+pub(crate) fn frees_lock(site: u64) {
+    report(Misuse::AtomicLeft, "a lock that is held is freed".into(), site);
+    CONTEXT.with(|c| match c.locks.get() {
+        0 => c.atomic.set(c.atomic.get().saturating_sub(1)),
+        locks => c.locks.set(locks - 1),
+    });
 }
 
 /// Reports that the module gives up what it has not taken.
@@ -175,13 +203,25 @@ exported! {
             None => not_taken("no spinlock is held, and preemption is not disabled", site),
         }
     }
-    fn kapi_lock_enter(_c, address: u64, site: u64) {
+    fn kapi_bh_disable(c, site: u64) {
         kapi_atomic_enter(site);
-        order::takes(address, site, Wait::May);
+        c.bh_off.set(c.bh_off.get() + 1);
+    }
+    fn kapi_bh_enable(c, site: u64) {
+        c.bh_off.set(c.bh_off.get().saturating_sub(1));
+        kapi_atomic_exit(site);
+    }
+    fn kapi_lock_class(_c, address: u64, key: u64, name: u64, subclass: u32) {
+        order::set_class(address, key, name, subclass);
+    }
+    fn kapi_lock_enter(c, address: u64, how: u32, site: u64) {
+        order::uses(address, How(how), site, c.irqs());
+        kapi_atomic_enter(site);
+        order::takes(address, How(how), site, Wait::May);
     }
     fn kapi_lock_got(_c, address: u64, site: u64) {
         kapi_atomic_enter(site);
-        order::takes(address, site, Wait::Never);
+        order::takes(address, How(0), site, Wait::Never);
     }
     fn kapi_lock_exit(_c, address: u64, site: u64) {
         kapi_atomic_exit(site);
@@ -197,13 +237,16 @@ exported! {
     }
     fn kapi_irq_restore(c, flags: u64) { c.irqs_off.set(flags & 1 != 0) }
     fn kapi_irqs_off(c) -> i32 { i32::from(c.irqs_off.get()) }
+    fn kapi_hardirq_enter(c) { c.hardirq.set(true) }
+    fn kapi_hardirq_exit(c) { c.hardirq.set(false) }
+    fn kapi_in_hardirq(c) -> i32 { i32::from(c.hardirq.get()) }
     fn kapi_softirq_enter(c) { c.softirq.set(true) }
     fn kapi_softirq_exit(c) { c.softirq.set(false) }
     fn kapi_in_softirq(c) -> i32 { i32::from(c.softirq.get()) }
 
-    fn kapi_lock_wanted(_c, address: u64, site: u64) { order::wants(address, site) }
-    fn kapi_lock_taken(c, address: u64, site: u64) {
-        order::takes(address, site, Wait::Never);
+    fn kapi_lock_wanted(_c, address: u64, how: u32, site: u64) { order::wants(address, How(how), site) }
+    fn kapi_lock_taken(c, address: u64, how: u32, site: u64) {
+        order::takes(address, How(how), site, Wait::Never);
         if c.locks.get() == 0 {
             c.locks_site.set(site);
         }
@@ -252,18 +295,35 @@ pub(crate) extern "C" fn kapi_might_sleep(file: u64, line: i32, site: u64) {
     }
 }
 
-/// Of a function of the C runtime, whose caller in the module is at `site`.
-pub(crate) extern "C" fn kapi_may_sleep(name: u64, site: u64) {
+/// Functions of the runtime that a header gives another name.
+const NAMES: [(&str, &str); 10] = [
+    ("kapi_get_user", "get_user"),
+    ("kapi_put_user", "put_user"),
+    ("kapi_mutex_lock", "mutex_lock"),
+    ("kapi_down_read", "down_read"),
+    ("kapi_down_write", "down_write"),
+    ("kapi_proc_ops", "proc_create"),
+    ("kapi_proc_fops", "proc_create"),
+    ("kapi_class_create", "class_create"),
+    ("__alloc_percpu", "alloc_percpu"),
+    ("kthread_create_on_node", "kthread_create"),
+];
+
+/// Of a function of the C runtime, which `inside` lies in and the module calls at `site`.
+pub(crate) extern "C" fn kapi_may_sleep(inside: u64, site: u64) {
     if CONTEXT.with(|c| c.why_not_sleep().is_some()) {
-        let name = bytes::string(name, 256).unwrap_or_default();
-        may_sleep(&format!("{}()", String::from_utf8_lossy(&name)), site);
+        let name = runtime().symbol(inside).map_or_else(|| "the call".into(), |(name, ..)| name);
+        let known = NAMES.iter().find(|(own, _)| *own == name);
+        may_sleep(&format!("{}()", known.map_or(&*name, |(_, name)| name)), site);
     }
 }
 
 /// Of a call of `name` with flags that may let it sleep.
 pub(crate) extern "C" fn kapi_might_alloc(name: u64, gfp: u32, site: u64) {
-    if Gfp(gfp).has(Gfp::DIRECT_RECLAIM) {
-        kapi_may_sleep(name, site);
+    kapi_nodes_for(site);
+    if Gfp(gfp).has(Gfp::DIRECT_RECLAIM) && CONTEXT.with(|c| c.why_not_sleep().is_some()) {
+        let name = bytes::string(name, 256).unwrap_or_default();
+        may_sleep(&format!("{}()", String::from_utf8_lossy(&name)), site);
     }
 }
 

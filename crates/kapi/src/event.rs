@@ -47,6 +47,8 @@ pub enum Misuse {
     Unbalanced,
     /// Memory was written to after it was freed.
     WriteAfterFree,
+    /// Memory was printed, or given to a user, after it was freed.
+    ReadAfterFree,
     /// Something that calls into the module, or stands for it, is there after exit, or in memory that was freed.
     Left,
     /// Two locks were taken in both orders.
@@ -156,7 +158,7 @@ pub enum Event {
     Finding {
         /// What.
         kind: Misuse,
-        /// In words, without the block and the sites.
+        /// In words, without the block and the sites; `{@1c}` stands for an offset in the module, that of a return address.
         detail: String,
         /// How many of the same kind from the same place.
         count: u64,

@@ -10,7 +10,8 @@
 //!
 //! Linux counterpart: `mm/slub.c` (`SLAB_STORE_USER`, red zones), `mm/kmemleak.c` @ 6.1, in one.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, OnceLock};
 
 use crate::event::{Block, Event, Misuse};
 
@@ -24,6 +25,9 @@ pub(crate) const FRESH: u8 = 0x5a;
 pub(crate) const FREED: u8 = 0x6b;
 /// Freed blocks that are remembered.
 const FREED_MAX: usize = 100_000;
+
+/// The one of blocks, for those who do not know the machine.
+pub(crate) static BLOCKS: OnceLock<&'static Mutex<Ledger>> = OnceLock::new();
 
 /// Which interface a block is from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,7 +108,7 @@ struct Freed {
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     live: BTreeMap<u64, Live>,
-    freed: HashMap<u64, Freed>,
+    freed: BTreeMap<u64, Freed>,
     order: VecDeque<u64>,
 }
 
@@ -176,6 +180,28 @@ impl Ledger {
         self.live.get(&address).map(|live| live.bytes).or_else(freed)
     }
 
+    /// Returns the block that is freed and has a byte at an address, and where in it that is.
+    pub(crate) fn freed_at(&self, address: u64) -> Option<(Block, u64)> {
+        let (start, live) = self.live.range(..=address).next_back().unzip();
+        if start.zip(live).is_some_and(|(start, live)| address - start < live.bytes) {
+            return None;
+        }
+        let (&start, freed) = self.freed.range(..=address).next_back()?;
+        let at = address - start;
+        (at < freed.live.bytes).then(|| (block(start, &freed.live, Some(freed.site)), at))
+    }
+
+    /// Whether a live block has a byte at an address.
+    pub(crate) fn is_live_at(&self, address: u64) -> bool {
+        let before = self.live.range(..=address).next_back();
+        before.is_some_and(|(start, live)| address - start < live.bytes)
+    }
+
+    /// Returns where the live block before an address ends.
+    pub(crate) fn end_before(&self, address: u64) -> Option<u64> {
+        self.live.range(..address).next_back().map(|(start, live)| start + live.bytes)
+    }
+
     /// Whether a cache has live objects, and one of them.
     pub(crate) fn of_cache(&self, handle: usize) -> Option<(u64, &Live)> {
         let from = |live: &Live| matches!(live.source, Source::Cache(h, _) if h == handle);
@@ -187,10 +213,11 @@ impl Ledger {
         self.live.iter().map(|(&address, live)| (address, live))
     }
 
-    /// One leak for each site that has live blocks, largest first.
-    pub(crate) fn leaks(&self) -> Vec<Event> {
+    /// One leak for each site that has live blocks, largest first, but for those of caches of which that was told.
+    pub(crate) fn leaks(&self, busy: &[u64]) -> Vec<Event> {
         let mut sites: BTreeMap<(u64, &str), (u64, u64, u64)> = BTreeMap::new();
-        for (address, live) in self.iter() {
+        let told = |live: &Live| matches!(live.source, Source::Cache(handle, _) if busy.contains(&(handle as u64)));
+        for (address, live) in self.iter().filter(|(_, live)| !told(live)) {
             let site = sites.entry((live.site, live.source.name())).or_insert((0, 0, address));
             site.0 += 1;
             site.1 += live.bytes;
@@ -266,7 +293,7 @@ mod tests {
         ledger.enter(0x1000, live(1));
         let Free::Wrong(_, event) = ledger.free(0x1000, &Source::Vmalloc, 2) else { panic!() };
         assert_eq!(kind(&event), Misuse::WrongFree);
-        assert!(ledger.leaks().is_empty());
+        assert!(ledger.leaks(&[]).is_empty());
         ledger.enter(0x2000, Live { source: Source::Cache(9, "c".into()), ..live(1) });
         assert!(matches!(ledger.free(0x2000, &Source::Kmalloc, 2), Free::Go(_)));
     }
@@ -278,7 +305,7 @@ mod tests {
             ledger.enter(0x1000 + i * 0x100, live(7));
         }
         ledger.enter(0x9000, live(8));
-        let leaks = ledger.leaks();
+        let leaks = ledger.leaks(&[]);
         let counts: Vec<_> = leaks
             .iter()
             .map(|event| match event {

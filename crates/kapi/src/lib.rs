@@ -26,9 +26,11 @@ mod format;
 pub mod host;
 mod image;
 mod job;
+mod krefs;
 mod ledger;
 mod log;
 mod machine;
+mod nodes;
 mod order;
 mod params;
 #[allow(unsafe_code)]

@@ -104,10 +104,10 @@ impl Runtime {
         named.map_or_else(|| format!("at {address:#x}"), |name| format!("`{name}`"))
     }
 
-    /// Says where something began.
+    /// Says where something began: a place that the parent names.
     pub(crate) fn since(&self, site: u64) -> String {
-        let named = self.image.symbol(self.offset(site));
-        named.map_or(String::new(), |(name, offset, _)| format!(" since {name}+{offset:#x}"))
+        let offset = self.offset(site);
+        self.image.symbol(offset).map_or(String::new(), |_| format!(" since {{@{offset:x}}}"))
     }
 
     /// Ends the run, as BUG() and panic() do.

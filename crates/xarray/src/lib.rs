@@ -52,7 +52,7 @@ pub use flags::{Filter, Flags, Gfp, IdLimit, Mark};
 pub use ida::Ida;
 pub use raw::array::RawXArray;
 pub use raw::limbo::synchronize;
-pub use raw::memory::{AllocHook, set_alloc_hook};
+pub use raw::memory::{AllocHook, MemoryHooks, set_alloc_hook, set_memory_hooks};
 pub use raw::writer::Writer;
 pub use slablab_rcu::{Guard, drop_later, pin};
 pub use typed::{Iter, Locked, Rejected, Removed, Stored, Value, XArray};

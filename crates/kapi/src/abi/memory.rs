@@ -10,6 +10,7 @@ use crate::ledger::Source;
 use crate::machine::caches;
 use crate::machine::engine::{Engine, ZERO_SIZE_PTR, class_bytes};
 use crate::machine::handle::{CacheHandle, Shape, cache_handle};
+use crate::nodes;
 use crate::raw::{bytes, shared};
 use crate::runtime::{report_foreign, runtime};
 
@@ -129,6 +130,7 @@ exported! {
             freeptr_offset: u32::try_from(freeptr).ok(),
             sheaf_capacity: sheaf,
             stays: flags & KAPI_SLAB_STAYS != 0,
+            site: nodes::site(),
         };
         caches::create(engine, &name, size, align, slab_flags(flags), ctor, shape)
     }

@@ -7,9 +7,10 @@ use std::sync::LazyLock;
 use crate::context;
 use crate::event::{Event, Misuse};
 use crate::format::{ArgKind, Args, Memory, format};
+use crate::ledger::BLOCKS;
 use crate::raw::call::{self, Fetch};
 use crate::raw::{bytes, module};
-use crate::runtime::runtime;
+use crate::runtime::{lock, runtime};
 
 /// The arguments of a printing function, with the C function that takes the next one.
 struct CArgs {
@@ -23,8 +24,10 @@ impl Args for CArgs {
     }
 }
 
-/// The memory of this process.
-struct Process;
+/// The memory of this process, which a call of the module prints.
+struct Process {
+    site: u64,
+}
 
 /// `%s` reads no further: a longer string would not fit the log.
 const STRING_MAX: usize = 64 << 10;
@@ -33,10 +36,12 @@ static HASH: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 impl Memory for Process {
     fn string(&self, address: u64, max: usize) -> Option<Vec<u8>> {
+        look("`%s`", address, self.site);
         if address < 4096 { None } else { bytes::string(address, max.min(STRING_MAX)) }
     }
 
     fn bytes(&self, address: u64, len: usize) -> Option<Vec<u8>> {
+        look("printing", address, self.site);
         let mut buf = vec![0; len];
         bytes::read(address, &mut buf).then_some(buf)
     }
@@ -67,11 +72,31 @@ pub(crate) extern "C" fn kapi_format(
     fmt: u64,
     list: *mut c_void,
     fetch: Fetch,
+    site: u64,
 ) -> i32 {
     let fmt = bytes::string(fmt, STRING_MAX).unwrap_or_else(|| b"(efault)".to_vec());
-    let text = format(&fmt, &mut CArgs { list, fetch }, &Process);
+    let text = format(&fmt, &mut CArgs { list, fetch }, &Process { site });
     bytes::put_text(buf as u64, size, &text);
     i32::try_from(text.len()).unwrap_or(i32::MAX)
+}
+
+/// Reports that a call of the module at `site` reads what is freed (check level 2).
+fn look(what: &str, address: u64, site: u64) {
+    let found = BLOCKS.get().and_then(|blocks| lock(blocks).freed_at(address));
+    let Some((block, at)) = found else { return };
+    let runtime = runtime();
+    let site = runtime.symbol(site).map(|_| runtime.offset(site));
+    let detail = format!("{what} of a block that is freed, from its byte {at} on");
+    let kind = Misuse::ReadAfterFree;
+    runtime.emit(&Event::Finding { kind, detail, count: 1, block: Some(block), site });
+}
+
+/// The function `name` of the runtime reads at an address, for the call of the module at `site`.
+pub(crate) extern "C" fn kapi_reads(name: u64, address: u64, site: u64) {
+    if runtime().job.check >= 2 {
+        let name = bytes::string(name, 64).unwrap_or_default();
+        look(&format!("{}()", String::from_utf8_lossy(&name)), address, site);
+    }
 }
 
 pub(crate) extern "C" fn kapi_log(text: *const u8, len: u64) {

@@ -61,7 +61,9 @@ pub(crate) fn destroy<B: Backend>(engine: &Engine<B>, address: u64, site: u64) {
         });
     }
     if let Err(error) = engine.cache_destroy(handle, site) {
-        lock(&engine.caches).push(address);
+        // What is left of it was told.
+        let list = if engine.ledger.is_some() { &engine.busy } else { &engine.caches };
+        lock(list).push(address);
         runtime::warn(&format!("kmem_cache_destroy: {error}"));
     }
 }

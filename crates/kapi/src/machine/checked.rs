@@ -8,7 +8,9 @@ use super::engine::{Engine, ZERO_SIZE_PTR, class_bytes};
 use super::handle::{CacheHandle, cache_handle};
 use crate::context;
 use crate::event::Event;
+use crate::krefs;
 use crate::ledger::{FREED, FRESH, Free, GUARD, GUARD_BYTES, Ledger, Live, Source, overflow};
+use crate::nodes;
 use crate::order;
 use crate::raw::{bytes, module};
 use crate::runtime::{self, lock};
@@ -47,7 +49,7 @@ impl<B: Backend> Engine<B> {
         }
         // AddressSanitizer needs room behind a block; without it the machine's own red zones stand there.
         let asked = if self.asan.is_some() { with_guard(size) } else { size };
-        let object = self.kmalloc_object(asked, gfp, site);
+        let object = self.after_quarantine(|| self.kmalloc_object(asked, gfp, site));
         let address = self.address(object);
         if address != 0 {
             let room = if self.asan.is_some() { room(asked) } else { self.machine_ksize(address) };
@@ -61,7 +63,7 @@ impl<B: Backend> Engine<B> {
         if gfp.has(Gfp::DIRECT_RECLAIM) {
             context::may_sleep("kmem_cache_alloc() with GFP_KERNEL", site);
         }
-        let object = self.cache_object(cache, gfp, site);
+        let object = self.after_quarantine(|| self.cache_object(cache, gfp, site));
         let address = self.address(object);
         if address != 0 {
             let size = u64::from(cache.object_bytes);
@@ -94,6 +96,22 @@ impl<B: Backend> Engine<B> {
         address
     }
 
+    /// Allocates once more without a quarantine, if there is no memory with it.
+    fn after_quarantine(&self, allocate: impl Fn() -> Option<ObjPtr>) -> Option<ObjPtr> {
+        allocate().or_else(|| if self.end_quarantine() { allocate() } else { None })
+    }
+
+    /// Forbids what lies before an object in its page, back to the live block before: no object lies there that may be
+    /// touched.
+    fn forbid_before(&self, address: u64, source: &Source, ledger: &Ledger) {
+        let Some(asan) = self.asan.filter(|_| !is_read_when_free(source)) else { return };
+        let page = address & !(PAGE_SIZE - 1);
+        let end = ledger.end_before(address).map_or(page, |end| page.max(end.next_multiple_of(8)));
+        if end < address && matches!(source, Source::Kmalloc | Source::Cache(..)) {
+            asan.forbid(end, address - end);
+        }
+    }
+
     /// Bytes that every object of a cache has behind what was asked for.
     pub(super) fn guard_bytes(&self) -> u64 {
         if self.checked { GUARD_BYTES } else { 0 }
@@ -114,7 +132,9 @@ impl<B: Backend> Engine<B> {
             }
             let live = Live { bytes: size, source, site: runtime::offset(site), guard: 0 };
             let live = self.guarded(address, live, room);
-            lock(ledger).enter(address, live);
+            let mut ledger = lock(ledger);
+            self.forbid_before(address, &live.source, &ledger);
+            ledger.enter(address, live);
         }
         if let Some(asan) = self.asan {
             asan.allow(address, size, room);
@@ -203,7 +223,10 @@ impl<B: Backend> Engine<B> {
         };
         if let Some(live) = self.settle(ledger, address, by, site) {
             module::forget(address, live.bytes, site);
-            order::forget(address, live.bytes);
+            krefs::forget(address, live.bytes, site);
+            if order::forget(address, live.bytes) {
+                context::frees_lock(site);
+            }
             self.look_at_guard(address, &live, Some(site));
             self.free_as(&live, address, site);
         }
@@ -258,13 +281,17 @@ impl<B: Backend> Engine<B> {
         if poison {
             bytes::block_fill(address, live.bytes, FREED);
         }
-        self.machine_free(address, &live.source, site);
-        if let Some(asan) = self.asan.filter(|_| !is_read_when_free(&live.source)) {
-            asan.forbid(address, live.bytes + live.guard);
+        let Some(asan) = self.asan.filter(|_| !is_read_when_free(&live.source)) else {
+            return self.machine_free(address, &live.source, site);
+        };
+        asan.forbid(address, live.bytes + live.guard);
+        match live.source {
+            Source::Kmalloc | Source::Cache(..) => self.quarantine(address, live, site),
+            _ => self.machine_free(address, &live.source, site),
         }
     }
 
-    fn machine_free(&self, address: u64, source: &Source, site: u64) {
+    pub(super) fn machine_free(&self, address: u64, source: &Source, site: u64) {
         let Some(object) = self.object(address) else {
             return runtime::report_foreign("a free", address, site);
         };
@@ -334,10 +361,12 @@ impl<B: Backend> Engine<B> {
     /// What is wrong at the end: damaged guards, leaks, caches that are left.
     pub(crate) fn final_findings(&self) -> Vec<Event> {
         let Some(ledger) = &self.ledger else { return Vec::new() };
+        self.end_quarantine();
         let ledger = lock(ledger);
         let damaged = ledger.iter().filter_map(|(address, live)| self.damage(address, live, None));
-        let parts = self.parts.as_ref().map_or(Vec::new(), |parts| lock(parts).leaks());
-        damaged.chain(ledger.leaks()).chain(parts).collect()
+        let parts = self.parts.as_ref().map_or(Vec::new(), |parts| lock(parts).leaks(&[]));
+        let busy = lock(&self.busy);
+        damaged.chain(ledger.leaks(&busy)).chain(nodes::leaks()).chain(parts).collect()
     }
 
     /// Returns the object of an address, if the ledger knows it as a cache's.

@@ -18,6 +18,7 @@ use slablab_kmem::{
 };
 
 use super::handle::{CacheHandle, Constructor, Shape};
+use super::quarantine::Quarantine;
 use crate::context;
 use crate::job::Job;
 use crate::ledger::{Free, Ledger, Live, Source};
@@ -46,6 +47,10 @@ pub(crate) struct Engine<B: Backend> {
     /// Whether each operation is checked (`checked.rs`).
     pub(crate) checked: bool,
     pub(crate) caches: Mutex<Vec<u64>>,
+    /// Caches that were to be destroyed and had objects.
+    pub(crate) busy: Mutex<Vec<u64>>,
+    /// What is freed and waits, so that it is not used again at once (AddressSanitizer).
+    pub(super) quarantine: Mutex<Quarantine>,
     pub(crate) memory_bytes: u64,
     /// Pages that `alloc_pages` and vmalloc gave out.
     pub(crate) pages_out: AtomicU64,
@@ -114,6 +119,8 @@ impl<B: Backend> Engine<B> {
             checked: job.check >= 2 || asan.is_some(),
             asan,
             caches: Mutex::default(),
+            busy: Mutex::default(),
+            quarantine: Mutex::default(),
             memory_bytes: job.memory_bytes,
             pages_out: AtomicU64::new(0),
         })
@@ -285,16 +292,22 @@ impl<B: Backend> Engine<B> {
             object_bytes: bytes,
             keeps_contents: ctor != 0 || flags.has(SlabFlags::TYPESAFE_BY_RCU),
             is_read_when_free: flags.has(SlabFlags::TYPESAFE_BY_RCU),
+            site: runtime::offset(shape.site),
         })
     }
 
     /// Destroys a cache; returns how many objects are live if it cannot be.
     pub(crate) fn cache_destroy(&self, cache: &CacheHandle, site: u64) -> Result<(), String> {
+        self.end_quarantine();
+        if self.checked {
+            self.machine.check_free_objects();
+        }
         self.on_all_cpus(|cpus| cpus.cache_destroy(cache.id, Site(site as u32)))
             .map_err(|error| error.to_string())
     }
 
     pub(crate) fn cache_shrink(&self, cache: &CacheHandle) {
+        self.end_quarantine();
         self.on_all_cpus(|cpus| cpus.shrink(cache.id));
     }
 

@@ -16,6 +16,8 @@ pub(crate) struct CacheHandle {
     pub(crate) keeps_contents: bool,
     /// Whether readers of read-copy-update look at what is free (`SLAB_TYPESAFE_BY_RCU`).
     pub(crate) is_read_when_free: bool,
+    /// Offset in the module of the call that made it.
+    pub(crate) site: u64,
 }
 
 /// What a new slab's objects are constructed by.
@@ -39,6 +41,8 @@ pub(crate) struct Shape {
     pub(crate) sheaf_capacity: u32,
     /// Whether it is the runtime's, which nobody destroys.
     pub(crate) stays: bool,
+    /// The call that makes it.
+    pub(crate) site: u64,
 }
 
 /// Returns the handle that a module holds.

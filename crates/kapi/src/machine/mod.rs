@@ -4,5 +4,6 @@ pub(crate) mod caches;
 mod checked;
 pub(crate) mod engine;
 pub(crate) mod handle;
+mod quarantine;
 mod reclaim;
 mod vmalloc;

@@ -26,7 +26,7 @@ pub enum Flavor {
 
 /// Options that make C the kernel's C, old modules' included: inline functions as before C99, errors
 /// of today that were warnings then, and nothing assumed that the kernel does not grant.
-const DIALECT: [&str; 21] = [
+const DIALECT: [&str; 23] = [
     "-nostdinc",
     "-std=gnu11",
     "-fgnu89-inline",
@@ -38,6 +38,9 @@ const DIALECT: [&str; 21] = [
     "-fno-common",
     "-fno-omit-frame-pointer",
     "-fno-optimize-sibling-calls",
+    // Two calls that are one would have one line.
+    "-fno-crossjumping",
+    "-fno-tree-tail-merge",
     // What a call writes through a null pointer is what a developer wants to see crash.
     "-fno-ipa-modref",
     "-fno-stack-protector",

@@ -46,6 +46,21 @@ impl Names {
         }
     }
 
+    /// Names the places in a text, which are return addresses: `{@1c}`.
+    pub(super) fn in_text(&mut self, text: &str) -> String {
+        let mut named = String::new();
+        let mut rest = text;
+        while let Some((before, (offset, behind))) =
+            rest.split_once("{@").and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
+        {
+            let place = u64::from_str_radix(offset, 16).map(Place::Return);
+            named += before;
+            named += &place.map_or_else(|_| offset.to_owned(), |place| self.name(place));
+            rest = behind;
+        }
+        named + rest
+    }
+
     /// Returns file and line, if binutils is there to ask: of what a header's inline function was called by, where that
     /// is one of ours.
     fn line(&mut self, offset: u64) -> Option<String> {

@@ -242,7 +242,7 @@ impl Session {
         site: Option<u64>,
     ) {
         self.end_line();
-        let mut text = detail.to_string();
+        let mut text = self.names.in_text(detail);
         if let Some(block) = block {
             text += &format!("; {} of {} bytes at {:#x}", block.from, block.bytes, block.address);
         }
@@ -254,6 +254,9 @@ impl Session {
             freed_by: block.and_then(|b| b.freed).map(|s| self.names.name(Place::Return(s))),
             call: site.map(|s| self.names.name(Place::Return(s))),
         };
+        if self.is_told(&finding) {
+            return;
+        }
         let mut lines = format!("{}: {}\n", kind_text(kind), finding.text);
         let sites = [
             ("in", &finding.call),
@@ -267,6 +270,19 @@ impl Session {
         }
         self.put(&lines);
         self.findings.push(finding);
+    }
+
+    /// Whether the same line has been told of: of the same kind, or what it left behind, of which memory is a part.
+    fn is_told(&self, finding: &Finding) -> bool {
+        let line = |place: &Option<String>| Some(place.as_ref()?.rsplit_once(" (")?.1.to_owned());
+        let (call, by) = (line(&finding.call), line(&finding.allocated_by));
+        self.findings.iter().any(|told| match finding.kind {
+            Misuse::SleepInAtomic | Misuse::Left => {
+                told.kind == finding.kind && call.is_some() && line(&told.call) == call
+            }
+            Misuse::Leak => told.kind == Misuse::Left && by.is_some() && line(&told.call) == by,
+            _ => false,
+        })
     }
 
     /// Says where the module was, and below it what called that.
@@ -375,6 +391,7 @@ fn kind_text(kind: Misuse) -> &'static str {
         Misuse::AtomicLeft => "lock or atomic context left",
         Misuse::Unbalanced => "unlock without a lock",
         Misuse::WriteAfterFree => "write to freed memory",
+        Misuse::ReadAfterFree => "read of freed memory",
         Misuse::Left => "left behind",
         Misuse::LockOrder => "locks in both orders",
         Misuse::Reference => "reference count",

@@ -1,0 +1,22 @@
+// sleep in atomic context
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+
+static DEFINE_SPINLOCK(lock);
+
+static int __init begin(void)
+{
+	spin_lock(&lock);
+	cond_resched(); // in
+	spin_unlock(&lock);
+	return 0;
+}
+
+static void __exit end(void)
+{
+}
+
+module_init(begin);
+module_exit(end);
+MODULE_LICENSE("GPL");

@@ -1,0 +1,23 @@
+// asan: use-after-poison
+#include <linux/module.h>
+#include <linux/slab.h>
+
+static int *volatile first, *volatile second;
+
+static int __init begin(void)
+{
+	first = kmalloc(64, GFP_KERNEL);
+	kfree(first);
+	second = kmalloc(64, GFP_KERNEL);
+	first[3] = 7; // in
+	kfree(second);
+	return 0;
+}
+
+static void __exit end(void)
+{
+}
+
+module_init(begin);
+module_exit(end);
+MODULE_LICENSE("GPL");
