@@ -105,6 +105,16 @@ static inline struct kset *kset_get(struct kset *kset)
 
 static inline void kset_put(struct kset *kset) { kobject_put(&kset->kobj); }
 
+/* The variables of an event, which nobody sends. */
+struct kobj_uevent_env {
+	char *argv[3];
+	char *envp[64];
+	int envp_idx;
+	char buf[2048];
+	int buflen;
+};
+extern int add_uevent_var(struct kobj_uevent_env *env, const char *fmt, ...) __printf(2, 3);
+
 static inline int kobject_uevent(struct kobject *kobj, enum kobject_action action)
 {
 	return kobj->state_in_sysfs ? 0 : -EINVAL;

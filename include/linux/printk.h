@@ -31,6 +31,8 @@ enum {
 	DUMP_PREFIX_ADDRESS,
 	DUMP_PREFIX_OFFSET
 };
+#define print_hex_dump_debug(prefix, prefix_type, rowsize, groupsize, buf, len, ascii) \
+	print_hex_dump(KERN_DEBUG, prefix, prefix_type, rowsize, groupsize, buf, len, ascii)
 #define print_hex_dump_bytes(prefix, prefix_type, buf, len) \
 	print_hex_dump(KERN_DEBUG, prefix, prefix_type, 16, 1, buf, len, true)
 

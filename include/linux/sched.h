@@ -62,6 +62,13 @@ struct pid {
 
 /* What the threads of a process share: there is one, without a terminal. */
 struct tty_struct;
+#define _NSIG 64
+#define _NSIG_BPW 64
+#define _NSIG_WORDS 1
+typedef struct {
+	u64 sig[_NSIG_WORDS];
+} sigset_t;
+
 struct signal_struct {
 	int nr_threads;
 	struct tty_struct *tty;
@@ -105,7 +112,13 @@ struct task_struct {
 	int kapi_cpu;
 	volatile unsigned int kapi_flags;
 	/* A bit for each signal that came, and for each that a kernel thread wants to see. */
-	volatile u64 kapi_pending;
+	union {
+		volatile u64 kapi_pending;
+		struct {
+			sigset_t signal;
+		} pending;
+	};
+	sigset_t blocked;
 	u64 kapi_allowed;
 	unsigned long kapi_segment;
 	struct pid kapi_pid;

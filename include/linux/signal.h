@@ -53,9 +53,6 @@ typedef struct kernel_siginfo kernel_siginfo_t;
 #define SEND_SIG_NOINFO ((struct kernel_siginfo *)0)
 #define SEND_SIG_PRIV ((struct kernel_siginfo *)1)
 
-typedef struct {
-	u64 sig[1];
-} sigset_t;
 static inline void sigemptyset(sigset_t *set) { set->sig[0] = 0; }
 static inline void sigfillset(sigset_t *set) { set->sig[0] = ~0ULL; }
 static inline void sigaddset(sigset_t *set, int sig) { set->sig[0] |= 1ULL << (sig - 1); }

@@ -172,6 +172,7 @@ int device_add(struct device *dev)
 		list_add_tail(&dev->kapi_on_bus, &on_buses);
 	kapi_gone(&dev->kobj);
 	kapi_stands(&dev->kobj, "the device", dev_name(dev));
+	kapi_bus_add(dev);
 	return 0;
 }
 
@@ -194,6 +195,7 @@ int device_register(struct device *dev)
 
 void device_del(struct device *dev)
 {
+	kapi_bus_del(dev);
 	list_del_init(&dev->kapi_siblings);
 	list_del_init(&dev->kapi_numbered);
 	list_del_init(&dev->kapi_on_bus);

@@ -162,6 +162,10 @@ extern void kapi_cache_free_rcu(struct kmem_cache *cache, void *object);
 /* Runtime: folders under /sys that are no module's. */
 extern struct kobject *kapi_devices_kobj(void);
 extern struct kobject *kapi_class_kobj(void);
+extern struct kobject *kapi_bus_kobj(void);
+struct device;
+extern void kapi_bus_add(struct device *dev);
+extern void kapi_bus_del(struct device *dev);
 extern struct kobject *kapi_folder_kobj(struct kobject *parent, const char *name);
 extern void kapi_folder_remove(struct kobject *kobj);
 

@@ -15,7 +15,7 @@ const struct sysfs_ops kobj_sysfs_ops = { .show = attr_show, .store = attr_store
 static const struct kobj_type fixed_type = { .sysfs_ops = &kobj_sysfs_ops };
 
 static struct kobject kernel_object = { .ktype = &fixed_type }, mm_object = { .ktype = &fixed_type };
-static struct kobject fs_object = { .ktype = &fixed_type }, devices_object, class_object;
+static struct kobject fs_object = { .ktype = &fixed_type }, devices_object, class_object, bus_object;
 struct kobject *kernel_kobj = &kernel_object;
 struct kobject *mm_kobj = &mm_object;
 struct kobject *fs_kobj = &fs_object;
@@ -47,9 +47,10 @@ static struct kobject *fixed(struct kobject *kobj, const char *name)
 	return kobj;
 }
 
-/* /sys/devices and /sys/class. */
+/* /sys/devices, /sys/class and /sys/bus. */
 struct kobject *kapi_devices_kobj(void) { return fixed(&devices_object, "devices"); }
 struct kobject *kapi_class_kobj(void) { return fixed(&class_object, "class"); }
+struct kobject *kapi_bus_kobj(void) { return fixed(&bus_object, "bus"); }
 
 /* A folder that is the runtime's: no check counts it. */
 struct kobject *kapi_folder_kobj(struct kobject *parent, const char *name)

@@ -1,4 +1,4 @@
-// locks in both orders: and elsewhere lock `second` with lock `first` held
+// locks in both orders: lock `first` is taken with lock `third` held
 #include <linux/module.h>
 #include <linux/mutex.h>
 
