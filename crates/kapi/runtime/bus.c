@@ -76,7 +76,7 @@ static bool attach(struct device *dev, struct device_driver *driver)
 	if (!error)
 		return true;
 	if (error != -ENODEV && error != -ENXIO && error != -EPROBE_DEFER)
-		dev_err(dev, "probe with driver %s failed with error %d\n", driver->name, error);
+		pr_err("%s: probe with driver %s failed with error %d\n", dev_name(dev), driver->name, error);
 	devres_release_all(dev);
 	dev->driver = NULL;
 	return false;
