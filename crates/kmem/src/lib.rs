@@ -57,6 +57,7 @@ pub use backend::*;
 pub use cache::findings::{Finding, FindingKind};
 pub use cache::paths::PathCounts;
 pub use cache::setup::{CheckLevel, Merging, Objects, Readers};
+pub use cache::slab_log::SlabChange;
 pub use cache::{
     CacheArgs, CopiesApply, CopyOfSite, Ctor, Geometry, KmallocConfig, SlabFlags, Tunable,
     Tunables, geometry,

@@ -1,5 +1,5 @@
-//! What Linux kernels are: releases, gfp flags, the names of kmalloc's caches, lines of slabinfo, which functions allocate
-//! for others, tokens of types, limits.
+//! What Linux kernels are: releases, gfp flags, the names of kmalloc's caches, vectors of accounting, lines of slabinfo, which
+//! functions allocate for others, tokens of types, limits.
 //!
 //! # How it works
 //! Each fact stands in one file, with the releases for which it holds. The crate reads no file and no machine: callers bring
@@ -10,6 +10,7 @@
 
 extern crate alloc;
 
+mod accounting;
 mod gfp;
 mod kmalloc;
 mod owner;
@@ -17,6 +18,7 @@ mod release;
 mod slabinfo;
 mod token;
 
+pub use accounting::{EntryWords, Recursion, VECTOR_FUNCTIONS, VectorForm, vector_gfp};
 pub use gfp::Gfp;
 pub use kmalloc::{KmallocCache, KmallocType, is_kmalloc_name, size_name};
 pub use owner::{Callers, Helpers, function_of};

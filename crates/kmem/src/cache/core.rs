@@ -11,6 +11,7 @@ use super::links::Links;
 use super::paths::Tally;
 use super::registry::Registry;
 use super::setup::{CheckLevel, Setup};
+use super::slab_log::SlabLog;
 use super::table::{CacheEntry, CacheTable};
 use super::track::Tracks;
 use crate::cpu::CpuCounters;
@@ -123,6 +124,7 @@ pub struct Core {
     /// Links between free objects, where objects are only counted
     pub(crate) links: Links,
     pub(crate) tracks: Tracks,
+    pub(crate) slab_log: SlabLog,
     pub(crate) grace: GracePeriods,
     pub(crate) vmalloc: Vmalloc,
 }

@@ -4,6 +4,7 @@ use core::ops::Deref;
 
 use super::core::{Core, SlabCount};
 use super::paths::{Tally, common};
+use super::slab_log::SlabChange;
 use super::table::CacheEntry;
 use crate::Gfp;
 use crate::cpu::CpuContext;
@@ -153,6 +154,7 @@ impl<'m> Cx<'m> {
         let pfn = pfn?;
         self.core.pages.get(pfn).aux.set(cache.left_pad.get());
         self.slab_in(Some(cache.id()), order);
+        self.core.slab_log.enter(|| SlabChange::Made(pfn, cache.id()));
         self.tally(cache.id()).count(common::ALLOC_SLAB);
         Some((pfn, order))
     }
@@ -167,6 +169,7 @@ impl<'m> Cx<'m> {
             self.core.grace.defer(&self.core.pages, pfn);
             self.end_grace_periods();
         } else {
+            self.core.slab_log.enter(|| SlabChange::Gone(pfn));
             self.give_pages(pfn, order);
         }
     }
@@ -184,6 +187,9 @@ impl<'m> Cx<'m> {
         self.tally(cache.id()).add(common::FREE_SLAB, u64::from(slabs.len()));
         let entries = slabs.iter(pages).map(|slab| SlabCount::entry(pages.get(slab).order()));
         self.slabs_out(Some(cache.id()), entries.sum());
+        if self.core.slab_log.is_on() {
+            slabs.iter(pages).for_each(|slab| self.core.slab_log.enter(|| SlabChange::Gone(slab)));
+        }
         self.core.zones.free_all(self, self.core.memory(), slabs);
     }
 
@@ -194,6 +200,7 @@ impl<'m> Cx<'m> {
         let mut done = self.core.grace.passed();
         let slabs = done.len();
         while let Some(pfn) = done.pop_front(pages) {
+            self.core.slab_log.enter(|| SlabChange::Gone(pfn));
             self.give_pages(pfn, pages.get(pfn).order());
         }
         if slabs > 0 {

@@ -20,6 +20,7 @@ pub(crate) mod links;
 pub(crate) mod paths;
 pub(crate) mod registry;
 pub(crate) mod setup;
+pub(crate) mod slab_log;
 pub(crate) mod table;
 pub(crate) mod track;
 

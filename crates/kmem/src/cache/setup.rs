@@ -70,6 +70,8 @@ pub(crate) struct Setup {
     pub(crate) objects: Objects,
     pub(crate) readers: Readers,
     pub(crate) kmalloc: KmallocConfig,
+    /// Whether slabs that come and go are logged
+    pub(crate) slab_log: bool,
 }
 
 impl Setup {

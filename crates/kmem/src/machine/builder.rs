@@ -59,6 +59,7 @@ impl<B: Backend> MachineBuilder<B> {
             objects: Objects::default(),
             readers: Readers::default(),
             kmalloc: KmallocConfig::default(),
+            slab_log: false,
         };
         Self { setup, min_objects: None, source: MemorySource::default(), backend: PhantomData }
     }
@@ -151,6 +152,12 @@ impl<B: Backend> MachineBuilder<B> {
     /// Sets the kmalloc caches.
     pub fn kmalloc(mut self, config: KmallocConfig) -> Self {
         self.setup.kmalloc = config;
+        self
+    }
+
+    /// Logs which slabs come and go, for [`Machine::take_slab_changes`]. Whoever asks for it has to take them.
+    pub fn slab_log(mut self) -> Self {
+        self.setup.slab_log = true;
         self
     }
 

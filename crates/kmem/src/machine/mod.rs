@@ -26,6 +26,7 @@ use crate::cache::links::Links;
 use crate::cache::paths::{OpCounts, Tally};
 use crate::cache::registry::{Aligned, Registry};
 use crate::cache::setup::{CheckLevel, Merging, Setup};
+use crate::cache::slab_log::{SlabChange, SlabLog};
 use crate::cache::table::{CacheEntry, CacheTable};
 use crate::cache::track::Tracks;
 use crate::cache::{CacheArgs, SlabFlags};
@@ -75,6 +76,7 @@ impl<B: Backend> Machine<B> {
             exact_bytes: LocalU64::default(),
             links,
             tracks: Tracks::new(pages_tracked),
+            slab_log: SlabLog::new(setup.slab_log),
             grace: GracePeriods::new(setup.cpus, setup.readers),
             setup,
         };
@@ -192,6 +194,13 @@ impl<B: Backend> Machine<B> {
     /// Returns the living caches, oldest first.
     pub fn caches(&self) -> Vec<CacheId> {
         self.core.registry.lock().entries().iter().map(|e| e.id).collect()
+    }
+
+    /// Moves the slabs that came and went since the last call to the end of `to`; none without
+    /// [`MachineBuilder::slab_log`](crate::MachineBuilder::slab_log).
+    #[inline]
+    pub fn take_slab_changes(&self, to: &mut Vec<SlabChange>) {
+        self.core.slab_log.take(to);
     }
 
     pub(crate) fn claim(&self, cpu: u32) -> bool {
