@@ -37,6 +37,17 @@ record_machine() {
 	record_possible=$(($(nproc) - 1))
 	[ ! -e /sys/devices/system/cpu/possible ] || read -r record_possible < /sys/devices/system/cpu/possible
 	echo "# slablab cpus $((${record_possible##*[-,]} + 1))"
+	# What is kept beside slabs depends on what the kernel was built for, whether that is on or not.
+	if [ -r /proc/kallsyms ]; then
+		record_memcg=n
+		grep -q ' mem_cgroup_kmem_disabled' /proc/kallsyms && record_memcg=y
+		echo "# slablab config CONFIG_MEMCG=$record_memcg"
+	fi
+	if [ -r /proc/sys/vm/mem_profiling ]; then
+		echo "# slablab config CONFIG_MEM_ALLOC_PROFILING=y"
+		# A shell reads byte by byte, and the kernel gives such a file in one piece only.
+		echo "# slablab config vm.mem_profiling=$(cat /proc/sys/vm/mem_profiling)"
+	fi
 	if [ -e /proc/slabcaches ]; then
 		sed 's/^/# slablab cache /' /proc/slabcaches
 	fi

@@ -53,7 +53,8 @@ impl RecordedKmalloc {
         if self.types.contains(&KmallocType::NoObjExt) {
             guesses.push(
                 "the recorded kernel keeps vectors of accounting in caches of their own (kmalloc-no-objext-64 and so on); no \
-                 event tells which vectors: a replay puts all that are allocated into the usual caches"
+                 event tells which vectors: a replay of a recording from the boot on makes them itself, and any other puts \
+                 all that are allocated into the usual caches"
                     .to_owned(),
             );
         }

@@ -2,7 +2,7 @@
 //! ours runs (`kernel/guest/record.sh`).
 //!
 //! # How it works
-//! `# slablab WORD REST`, one fact a line: `release`, `arch`, `page_bytes`, `cpus`, `nodes`; `cache NAME
+//! `# slablab WORD REST`, one fact a line: `release`, `arch`, `page_bytes`, `cpus`, `nodes`, `config SYMBOL=VALUE`; `cache NAME
 //! ATTRIBUTE=VALUE...` and `alias NAME CACHE` of sysfs; `sample SECONDS` with a `slabs` line for each line of
 //! `/proc/slabinfo` at that time; `living` lines of the same when no CPU kept slabs for itself, so that the
 //! objects of the last sample are exact. A text without a sample at its begin has one of time 0, which the import
@@ -27,6 +27,7 @@ pub(super) fn note(line: &str, meta: &mut Meta) {
         "arch" => meta.arch = rest.to_owned(),
         "page_bytes" => meta.page_bytes = rest.parse().unwrap_or(0),
         "cpus" => meta.cpus = rest.parse().unwrap_or(0),
+        "config" => config(rest, meta),
         "nodes" => meta.nodes = rest.parse().unwrap_or(0),
         "cache" => meta.slabs_start.get_or_insert_default().caches.extend(cache(rest)),
         "alias" => alias(rest, meta),
@@ -35,6 +36,11 @@ pub(super) fn note(line: &str, meta: &mut Meta) {
         "living" => living(rest, meta),
         _ => {}
     }
+}
+
+fn config(text: &str, meta: &mut Meta) {
+    let setting = text.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+    meta.config.extend(setting);
 }
 
 fn cache(text: &str) -> Option<SlubCache> {
@@ -124,10 +130,13 @@ mod tests {
             "cache :0000064 object_size=64 cpu_partial=120 ctor=init_once+0x0/0x10",
             "alias pid :0000064",
             "unheard of",
+            "config CONFIG_MEMCG=y",
+            "config vm.mem_profiling",
             "cpus many",
         ]);
         assert_eq!((meta.kernel_release.as_str(), meta.arch.as_str()), ("7.3.4", "armv7l"));
         assert_eq!((meta.page_bytes, meta.cpus), (4096, 0));
+        assert_eq!(meta.config, [("CONFIG_MEMCG".to_owned(), "y".to_owned())].into());
         let cache = meta.slabs_start.as_ref().unwrap().cache("pid").unwrap();
         assert_eq!(cache.number("cpu_partial"), Some(120));
         assert_eq!(cache.ctor, "init_once+0x0/0x10");
