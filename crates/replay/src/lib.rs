@@ -39,6 +39,7 @@ pub use advice::search::advise;
 pub use advice::tune::result::{AdvisedSetting, AnswerKind, HeldAt, Outcome, Tuning};
 pub use advice::tune::search::tune;
 pub use advice::tune::setting::{CacheSetting, Configured, Merge, Setting, Typed};
+pub use change::accounting::{Accounting, AccountingChange};
 pub use change::changes::{Changes, Dedicated, Dedication, PAGE_BYTES, Sharing};
 pub use change::check::ChangeError;
 pub use change::merging::{KernelMerging, merges_with};
@@ -76,8 +77,10 @@ pub use metrics::result::{
 pub use metrics::series::Sample;
 pub use metrics::span_peaks::SpanPeak;
 pub use metrics::sum::ReplaySum;
-pub use plan::{ReplayPlan, Start};
+pub use metrics::vectors::{VectorsOfCache, VectorsUnder};
+pub use plan::{ReplayPlan, Start, Vectors};
 pub use timed::replay::{Latency, Timed, replay_timed};
+pub use whatif::accounting::accounting_structures_bytes;
 pub use whatif::compare::{Difference, WhatIf, what_if};
 pub use whatif::moment::{Moment, at_peak};
 pub use whatif::partition::{

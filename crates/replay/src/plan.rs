@@ -33,6 +33,8 @@ pub struct ReplayPlan {
     /// [`Placement::lines_per_object`](crate::Placement::lines_per_object) and its sibling, which are 0
     /// otherwise; takes time
     pub locality: bool,
+    /// Where the vectors of accounting and allocation profiling come from
+    pub vectors: Vectors,
     /// Where machines get their memory and leave it; each has its own if `None`
     pub kept_memory: Option<Arc<KeptMemory>>,
 }
@@ -44,6 +46,19 @@ pub enum Start {
     Warm,
     /// With no objects
     Cold,
+}
+
+/// Where the vectors come from that a kernel keeps beside slabs for accounting and allocation profiling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Vectors {
+    /// The replay computes them for the slabs that it makes, and the recorded ones are left out, where the trace begins with the
+    /// machine's boot; else as recorded
+    #[default]
+    FromBoot,
+    /// The replay computes them
+    Computed,
+    /// They are objects of the trace like any others
+    Recorded,
 }
 
 impl ReplayPlan {
@@ -68,6 +83,7 @@ impl Default for ReplayPlan {
             watched: Vec::new(),
             slow_paths: false,
             locality: true,
+            vectors: Vectors::default(),
             kept_memory: None,
         }
     }

@@ -14,6 +14,7 @@ use slablab_kmem::geometry::Arch;
 use slablab_kmem::{Order, PAGE_SIZE, Tunables};
 use slablab_trace::{Meta, RecordedCache, Site};
 
+use crate::change::accounting::AccountingChange;
 use crate::change::partition::Partition;
 
 /// The sizes of pages, in bytes, that a simulated machine can have.
@@ -50,6 +51,8 @@ pub struct Changes {
     pub order_max: Option<u8>,
     /// Objects that a slab should hold at least (`slab_min_objects`); the recorded kernel's if `None`
     pub min_objects: Option<u32>,
+    /// What is accounted, where that is not as recorded
+    pub accounting: AccountingChange,
 }
 
 /// Which call sites the dedicated caches are for.

@@ -68,6 +68,12 @@ pub enum ChangeError {
         /// Bytes of a page
         bytes: u64,
     },
+    /// What is accounted cannot be changed so
+    #[error("{what}")]
+    Accounting {
+        /// Why not
+        what: String,
+    },
     /// Impossible size classes
     #[error("size classes: {what}")]
     Classes {
@@ -129,6 +135,7 @@ impl Changes {
                 return Err(ChangeError::NoCache { name: name.clone(), nearest });
             }
         }
+        self.accounting.check(meta).map_err(|what| ChangeError::Accounting { what })?;
         let bytes = self.machine_page_bytes(meta);
         if self.page_bytes.is_some() && bytes == Self::default().machine_page_bytes(meta) {
             return Err(ChangeError::SamePages { bytes });

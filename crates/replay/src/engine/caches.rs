@@ -17,6 +17,7 @@ use slablab_kmem::{
 use slablab_linux::{KmallocCache, is_kmalloc_name};
 use slablab_trace::{Event, Meta, RecordedCache, RecordedKmalloc, SlabSnapshot, SlubCache};
 
+use crate::change::accounting::Accounting;
 use crate::change::changes::{Changes, Dedicated, Sharing};
 use crate::change::merging::{self, KernelMerging};
 use crate::change::partition::Partition;
@@ -257,6 +258,9 @@ pub(crate) fn kmalloc(meta: &Meta, changes: &Changes) -> KmallocConfig {
     if let Some(partition) = &changes.partition {
         config.copies = partition.copies();
         config.copy_of_site = Some(partition.copy_of_site(meta));
+    }
+    if let Some(accounting) = Accounting::of(meta, changes) {
+        accounting.adjust(changes.accounting, &mut config.types);
     }
     config.merge = merges_anew(meta, changes) && !has_hardened_usercopy(meta);
     let own = changes.cache_tunables.iter().filter(|(name, _)| is_kmalloc_name(name));

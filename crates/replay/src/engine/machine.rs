@@ -9,7 +9,7 @@ use slablab_kmem::{
 use slablab_linux::CPUS_MAX;
 use slablab_trace::{Batch, Meta};
 
-use crate::engine::{caches, orders, tuned};
+use crate::engine::{caches, orders, tuned, vectors};
 use crate::error::Error;
 use crate::metrics::result::CacheUnder;
 use crate::plan::ReplayPlan;
@@ -47,6 +47,7 @@ pub(crate) fn build_with<B: Backend>(
         Some(objects) => builder.min_objects(objects),
         None => builder,
     };
+    let builder = if vectors::is_computed(meta, plan) { builder.slab_log() } else { builder };
     let memory = memory(meta, plan, objects)?;
     Ok(builder
         .cpus(cpus(meta))

@@ -17,3 +17,4 @@ pub(crate) mod sites;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tuned;
+pub(crate) mod vectors;

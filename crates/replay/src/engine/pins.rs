@@ -16,7 +16,7 @@ use crate::engine::runner::{Occupied, Runner};
 use crate::error::Error;
 use crate::metrics::held::{Count, Holdings};
 use crate::metrics::pins::{CacheOccupancy, Occupancy, Pin, SparseSlab};
-use crate::plan::ReplayPlan;
+use crate::plan::{ReplayPlan, Vectors};
 
 /// Replays a trace under one allocator of `kind` up to `until_ns` of its clock, and returns the slabs then with the holders of
 /// their objects; `progress` is told the events done so far.
@@ -29,7 +29,9 @@ pub fn pins(
     until_ns: u64,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(Occupancy, Holdings), Error> {
-    let plan = ReplayPlan { allocators: vec![kind], locality: false, ..ReplayPlan::default() };
+    // The recorded vectors have call sites, as all objects that keep slabs.
+    let (allocators, vectors) = (vec![kind], Vectors::Recorded);
+    let plan = ReplayPlan { allocators, locality: false, vectors, ..ReplayPlan::default() };
     kind.dispatch(Work { trace, plan: &plan, until_ns, progress })
 }
 

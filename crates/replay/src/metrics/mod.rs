@@ -23,4 +23,5 @@ pub(crate) mod span_peaks;
 pub(crate) mod sum;
 pub(crate) mod tally;
 pub(crate) mod timeline;
+pub(crate) mod vectors;
 pub(crate) mod watched_objects;

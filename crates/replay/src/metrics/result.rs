@@ -18,6 +18,7 @@ use crate::metrics::lifetimes::LifetimeSummary;
 use crate::metrics::locality::Walk;
 use crate::metrics::series::Sample;
 use crate::metrics::span_peaks::SpanPeak;
+use crate::metrics::vectors::VectorsUnder;
 
 /// A replay of one trace under several allocators, or the sum of the replays of several traces.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
@@ -146,6 +147,9 @@ pub struct Allocator {
     /// The slabs beside the recorded kernel's, for an allocator that has its slabs
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fit: Option<Fit>,
+    /// The vectors of accounting and allocation profiling, where the replay computed them
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub vectors: Option<VectorsUnder>,
     /// Memory over time, at most 512 samples; none for many traces together
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub series: Vec<Sample>,

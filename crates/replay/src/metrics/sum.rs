@@ -198,6 +198,9 @@ impl AllocatorSum {
         for (sum, counts) in [(&mut sum.paths, other.paths), (&mut sum.locks, other.locks)] {
             counts.into_iter().for_each(|(name, n)| *sum.entry(name).or_default() += n);
         }
+        if let Some(vectors) = other.vectors {
+            sum.vectors.get_or_insert_default().add(vectors);
+        }
         for cache in other.caches {
             match self.caches.get_mut(&cache.cache) {
                 Some(sum) => add_cache(sum, &cache),

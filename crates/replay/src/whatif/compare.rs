@@ -13,7 +13,7 @@ use crate::engine::replay::replay_all;
 use crate::error::Error;
 use crate::many::hosts::OverHosts;
 use crate::metrics::result::{Allocator, Replay};
-use crate::plan::ReplayPlan;
+use crate::plan::{ReplayPlan, Vectors};
 
 /// A map of the objects of more caches than this tells nothing.
 const WATCHED_CACHES_MAX: usize = 8;
@@ -74,6 +74,10 @@ pub fn what_if(
     let mut changed = plan.clone();
     if changed.watched.is_empty() {
         changed.watched = plan.changes.sites_to_watch();
+    }
+    if !plan.changes.accounting.is_none() {
+        // Both sides count vectors alike, whenever the recording begins.
+        changed.vectors = Vectors::Computed;
     }
     let recorded = ReplayPlan { changes: Changes::default(), ..changed.clone() };
     let mut replays = replay_all(reader, &[recorded, changed], progress)?.into_iter();

@@ -308,7 +308,7 @@ const SYSFS_NODES: u64 = 29;
 
 /// Returns the bytes of a cache's own structures: `kmem_cache`, a `kmem_cache_node` for each node, its structures
 /// for each CPU, and its folder in `/sys/kernel/slab`.
-fn structures_bytes(meta: &Meta, kind: BackendKind) -> u64 {
+pub(crate) fn structures_bytes(meta: &Meta, kind: BackendKind) -> u64 {
     let snapshots = || meta.slabs_start.iter().chain(&meta.slabs_end);
     let size = |name: &str| {
         snapshots().find_map(|slabs: &SlabSnapshot| slabs.cache(name)?.number("slab_size"))

@@ -11,6 +11,9 @@
 
 mod occupied;
 mod older;
+mod vectors;
+#[cfg(test)]
+mod vectors_tests;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -26,6 +29,7 @@ use crate::engine::older_objects::OlderObjects;
 use crate::engine::recorded_slabs::RecordedSlabs;
 use crate::engine::sheaf_sites::SheafSites;
 use crate::engine::sites::{SiteAccounts, UnderBySite};
+use crate::engine::vectors::VectorState;
 use crate::engine::{caches, machine};
 use crate::error::Error;
 use crate::metrics::failure::Failure;
@@ -99,6 +103,8 @@ pub(crate) struct Runner<'a, B: Backend> {
     pub(super) plan: &'a ReplayPlan,
     rewrite: Rewrite,
     own: SheafSites,
+    /// The vectors beside slabs, if they are computed
+    vectors: Option<VectorState<'a>>,
     /// Nodes of the machine; a row that names a node beyond them requests none
     nodes: u32,
     objects: Slots<Live>,
@@ -144,6 +150,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             plan,
             rewrite: Rewrite::new(&plan.changes, meta),
             own: SheafSites::of(meta),
+            vectors: VectorState::of(machine, meta, plan),
             nodes: machine::nodes(meta),
             objects: Slots::new(meta.events),
             sites: SiteAccounts::new(sites),
@@ -257,7 +264,7 @@ impl<'a, B: Backend> Runner<'a, B> {
 
     #[inline]
     fn alloc(&mut self, slot: usize, event: &Event) {
-        if self.own.has(event) {
+        if self.own.has(event) || self.vectors.as_mut().is_some_and(|state| state.replaces(event)) {
             return;
         }
         if self.objects.entry(slot).address.is_some() {
@@ -269,12 +276,16 @@ impl<'a, B: Backend> Runner<'a, B> {
         let cache = if event.kind == Kind::KmemCacheAlloc { event.cache } else { NONE };
         let Some(address) = self.allocate(event, cache) else { return self.fail(event, cache) };
         self.operations += 1;
-        let gauges = self.machine.gauges();
+        let mut gauges = self.machine.gauges();
         let bytes_alloc = gauges.live_bytes.wrapping_sub(live_before);
         // No object has 4 GiB, even if a damaged row requests that from a cache.
         let bytes_req = u32::try_from(event.bytes_req).unwrap_or(u32::MAX);
         let site_index = Tally::index(event.site, self.sites.len());
         let place = self.sites.place(site_index);
+        if self.vectors.is_some() {
+            self.vectors_of_alloc(event, address);
+            gauges = self.machine.gauges();
+        }
         if let Some(before) = locks_before {
             let cache = |machine: &Machine<B>| machine.object_at(address).map(|(id, _, _)| id);
             self.charge(event.cpu, before, place, cache);
@@ -391,6 +402,9 @@ impl<'a, B: Backend> Runner<'a, B> {
             Some(cache) => cpu.free(cache, address, site),
             None => cpu.kfree(address, site),
         }
+        if self.vectors.is_some() {
+            self.vectors_of_free(now_ns, on);
+        }
         if let Some((locks, of)) = before {
             self.charge(on, locks, live.site as usize, |_| of);
         }
@@ -412,6 +426,9 @@ impl<'a, B: Backend> Runner<'a, B> {
             time_ns += SECOND_NS;
         }
         self.tick_cpus(now_ns);
+        if self.vectors.is_some() {
+            self.vectors_of_free(now_ns, 0);
+        }
         self.next_tick_ns = now_ns.saturating_add(TICK_NS);
     }
 
@@ -437,11 +454,12 @@ impl<'a, B: Backend> Runner<'a, B> {
         let accounted =
             balance.live_bytes + balance.free_bytes + balance.slack_bytes + balance.metadata_bytes;
         let allocated: u64 = self.objects.values().map(|live| u64::from(live.bytes_alloc)).sum();
+        let vectors = self.vectors.as_ref().map_or(0, |state| state.bytes);
         let finding = if let Some(error) = balance.errors.first() {
             error.clone()
         } else if balance.held_bytes != accounted {
             format!("{} bytes are held and {accounted} accounted for", balance.held_bytes)
-        } else if balance.live_bytes != allocated + self.warm.bytes {
+        } else if balance.live_bytes != allocated + self.warm.bytes + vectors {
             format!("{} bytes are live and {allocated} were given", balance.live_bytes)
         } else {
             return Ok(());
@@ -478,6 +496,7 @@ impl<'a, B: Backend> Runner<'a, B> {
                 &self.aliases,
             ),
             watched: self.watch.finish(),
+            vectors: self.vectors.take().map(VectorState::finish),
             ..levels
         };
         let sites = self.sites.finish(|place, site| {

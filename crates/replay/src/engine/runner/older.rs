@@ -72,10 +72,11 @@ impl<B: Backend> Runner<'_, B> {
             let fit = CacheFit::of_sampled(name, sampled, of_rows, meta.kept_share());
             self.reality.add(id, index, fit);
         }
-        let gauges = self.machine.gauges();
-        self.warm.bytes = gauges.live_bytes;
+        self.warm.bytes = self.machine.gauges().live_bytes;
         // The requested bytes are not known any more.
-        self.timeline.requested += gauges.live_bytes;
+        self.timeline.requested += self.warm.bytes;
+        self.vectors_of_older();
+        let gauges = self.machine.gauges();
         self.timeline.note(meta.time_first_ns, 0, &gauges);
         self.before = self.counts();
     }
@@ -120,16 +121,20 @@ impl<B: Backend> Runner<'_, B> {
         };
         let Some(object) = object else { return };
         let live_before = self.machine.gauges().live_bytes;
+        let on = cpu;
         let cpu = self.cpus.cpu(CpuId(u32::from(cpu)));
         match made {
             Some(id) => cpu.free(id, object, Site(NONE)),
             None => cpu.kfree(object, Site(NONE)),
         }
         self.operations += 1;
-        let gauges = self.machine.gauges();
-        let freed = live_before.saturating_sub(gauges.live_bytes);
+        let freed = live_before.saturating_sub(self.machine.gauges().live_bytes);
         self.timeline.requested -= freed;
         self.warm.bytes -= freed;
+        if self.vectors.is_some() {
+            self.vectors_of_free(now_ns, on);
+        }
+        let gauges = self.machine.gauges();
         self.timeline.note(now_ns, self.events, &gauges);
     }
 }
