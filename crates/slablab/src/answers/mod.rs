@@ -47,4 +47,5 @@ pub(crate) mod top;
 pub(crate) mod trace;
 pub(crate) mod tune;
 pub(crate) mod typed;
+mod vectors;
 pub(crate) mod whatif;

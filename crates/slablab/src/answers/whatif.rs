@@ -17,6 +17,7 @@ use super::trace::{
     added_up, cache_name, facts, failures_of_change, memory_over_time, over_hosts, sampled, source,
     waste_flame,
 };
+use super::vectors;
 use crate::output::Answer;
 
 const BEFORE: &str = "as recorded";
@@ -36,6 +37,13 @@ pub(crate) struct WhatIfAnswer {
     pub(crate) differences: Vec<Difference>,
     #[serde(flatten)]
     pub(crate) what_if: WhatIf,
+    /// What a trace does not tell of what is changed
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) untold: Option<String>,
+    /// Bytes of the structures of caches that a change of accounting adds, below 0 of those that go: the replays have no objects
+    /// for them
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) structures_bytes: Option<i64>,
     /// Remarks about the traces
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) remarks: Vec<String>,
@@ -65,6 +73,7 @@ impl Answer for WhatIfAnswer {
             sections: vec![
                 Section::first("memory", "", vec![plot(what_if), totals(what_if)])
                     .with_method("Two replays of the same trace, one with the change."),
+                vectors::section(what_if),
                 Section::named("caches", "Caches that changed", vec![changed_caches(what_if)]),
                 Section::named(
                     "sites",
@@ -118,6 +127,11 @@ impl WhatIfAnswer {
             ));
         }
         sentences.extend(pairs(&self.what_if).map(|(before, after)| held(before, after)));
+        sentences.extend(
+            pairs(&self.what_if).filter_map(|(before, after)| vectors::sentence(before, after)),
+        );
+        sentences.extend(self.structures_bytes.and_then(vectors::structures));
+        sentences.extend(self.untold.clone());
         sentences
     }
 
@@ -147,7 +161,7 @@ impl WhatIfAnswer {
     }
 }
 
-fn pairs(what_if: &WhatIf) -> impl Iterator<Item = (&Allocator, &Allocator)> {
+pub(super) fn pairs(what_if: &WhatIf) -> impl Iterator<Item = (&Allocator, &Allocator)> {
     what_if.before.allocators.iter().zip(&what_if.after.allocators)
 }
 

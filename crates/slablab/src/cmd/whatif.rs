@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use slablab_kmem::BackendKind;
 use slablab_linux::Helpers;
 use slablab_replay::{
-    Changes, Dedicated, Dedication, KernelMerging, ReplayPlan, SelectError, Sharing, Site,
-    TraceWhatIf, WhatIf, WhatIfSum, at_peak, replay, select_sites, sole_sizes, what_if,
+    Accounting, AccountingChange, Changes, Dedicated, Dedication, KernelMerging, ReplayPlan,
+    SelectError, Sharing, Site, TraceWhatIf, WhatIf, WhatIfSum, accounting_structures_bytes,
+    at_peak, replay, select_sites, sole_sizes, what_if,
 };
 use slablab_report::counted;
 use slablab_trace::{Meta, TraceReader};
@@ -78,6 +79,15 @@ pub(crate) struct Args {
     /// Keep new caches apart (SLAB_NO_MERGE), the default
     #[arg(long, help_heading = "Changes")]
     no_merge: bool,
+    /// Charge no object to a memory cgroup (cgroup.memory=nokmem)
+    #[arg(long, help_heading = "Changes")]
+    no_memcg: bool,
+    /// Count allocations by call site (/proc/allocinfo)
+    #[arg(long, conflicts_with = "no_allocinfo", help_heading = "Changes")]
+    allocinfo: bool,
+    /// Do not count them, for the rest of the boot
+    #[arg(long, help_heading = "Changes")]
+    no_allocinfo: bool,
     /// Align new caches to this
     #[arg(long, value_name = "BYTES", value_parser = parse_align, help_heading = "Changes")]
     align: Option<u32>,
@@ -90,6 +100,14 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// Returns what is to be accounted, where that is not as recorded.
+    fn accounting(&self) -> AccountingChange {
+        AccountingChange {
+            memcg: self.no_memcg.then_some(false),
+            profiling: (self.allocinfo || self.no_allocinfo).then_some(self.allocinfo),
+        }
+    }
+
     /// Returns the allocators that are asked about, by default that of the recorded kernel.
     fn allocators(&self, recorded: Option<BackendKind>) -> Vec<BackendKind> {
         match &self.allocators[..] {
@@ -150,6 +168,9 @@ fn of_one(args: &Args, traces: &Traces<'_>, trace: &TraceReader) -> Result<WhatI
         changes: described,
         traces_changed: Vec::new(),
         differences: what_if.differences(),
+        untold: untold(meta, &plan.changes),
+        structures_bytes: (!plan.changes.accounting.is_none())
+            .then(|| accounting_structures_bytes(meta, &plan.changes, plan.allocators[0])),
         remarks: suspects(&what_if, &dedicated)
             .into_iter()
             .chain(unsuited)
@@ -262,6 +283,8 @@ fn of_several(args: &Args, traces: &Traces<'_>) -> Result<WhatIfAnswer> {
         changes,
         traces_changed,
         differences: what_if.differences(),
+        untold: None,
+        structures_bytes: None,
         what_if,
         remarks: traces.remarks(),
         notes: Vec::new(),
@@ -294,6 +317,19 @@ fn check(traces: &Traces<'_>, here: impl Fn(&Meta, Absent) -> Result<Changes>) -
     })
 }
 
+/// Says what a trace does not tell of accounting, where that is what changes.
+fn untold(meta: &Meta, changes: &Changes) -> Option<String> {
+    let recorded = Accounting::recorded(meta).filter(|_| !changes.accounting.is_none())?;
+    let untold = [
+        (!meta.config.contains_key("CONFIG_MEMCG")).then_some("what the kernel was built for"),
+        (recorded.profiling && recorded.memcg).then_some("since when cgroups charge objects"),
+        (!meta.samples.is_from_boot()).then_some("which older objects are vectors (they stay)"),
+        Some("which caches charge every object (a cache's first event decides)"),
+    ];
+    let untold: Vec<_> = untold.into_iter().flatten().collect();
+    Some(format!("The trace does not tell {}.", untold.join(", nor ")))
+}
+
 /// Says what both replays begin with.
 fn begins(meta: &Meta) -> &'static str {
     match meta.samples.is_empty() {
@@ -310,7 +346,12 @@ fn as_asked(args: &Args) -> String {
     let Args { dedicate, undedicate, per_site, classes, buckets, page_size, .. } = args;
     let Args { max_order, min_objects, merge, align, tunables, .. } = args;
     let caches = (dedicate, undedicate, per_site, merge, align);
-    format!("{:?}", (caches, classes, buckets, page_size, max_order, min_objects, tunables))
+    let others = (caches, classes, buckets, page_size, max_order, min_objects, tunables);
+    match args.accounting() {
+        // What was kept of runs before this change existed stays valid.
+        accounting if accounting.is_none() => format!("{others:?}"),
+        accounting => format!("{others:?} {accounting:?}"),
+    }
 }
 
 /// Puts the options' changes together.
@@ -332,6 +373,7 @@ fn changes(
         tunables: args.tunables.0.clone(),
         order_max: args.max_order,
         min_objects: args.min_objects,
+        accounting: args.accounting(),
         ..Changes::default()
     };
     for spec in &args.dedicate {
@@ -485,10 +527,22 @@ fn describe(changes: &Changes, meta: &Meta) -> Vec<String> {
     if changes.sharing == Sharing::Merged {
         words.extend(merging(changes, meta));
     }
+    words.extend(accounting(changes.accounting));
     words.extend(changes.order_max.map(|order| format!("slabs of order {order} at most")));
     words.extend(changes.min_objects.map(|objects| format!("slabs of {objects} objects or more")));
     words.extend(changes.tunables.iter().map(|(name, value)| format!("{name} {value}")));
     words
+}
+
+/// Says what is accounted, and what that takes.
+fn accounting(change: AccountingChange) -> Vec<String> {
+    let memcg =
+        change.memcg.map(|_| "no object is charged to a memory cgroup (cgroup.memory=nokmem)");
+    let profiling = change.profiling.map(|is_on| match is_on {
+        true => "allocations are counted by call site (sysctl.vm.mem_profiling=1)",
+        false => "allocations are not counted by call site (sysctl.vm.mem_profiling=never)",
+    });
+    memcg.into_iter().chain(profiling).map(str::to_owned).collect()
 }
 
 /// Says what merging does.
