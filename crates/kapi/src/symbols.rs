@@ -15,9 +15,9 @@ use slablab_xarray::capi::{advanced::*, idr::*, normal::*, process::slablab_xa_f
 
 use crate::abi::{memory::*, system::*, text::*};
 use crate::context::*;
-use crate::raw::probe::kapi_breakpoint;
 use crate::krefs::kapi_kref;
 use crate::nodes::kapi_nodes_for;
+use crate::raw::probe::kapi_breakpoint;
 use crate::raw::system::*;
 
 /// A function for modules.
