@@ -51,7 +51,7 @@ struct device {
 	const struct class *class;
 	const struct attribute_group **groups;
 	void (*release)(struct device *dev);
-	struct list_head kapi_siblings, kapi_numbered, kapi_on_bus;
+	struct list_head kapi_siblings, kapi_numbered, kapi_on_bus, kapi_of_any_bus;
 	/* Completed when it gets a driver. */
 	struct completion *kapi_bound;
 };

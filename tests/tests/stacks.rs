@@ -256,6 +256,19 @@ fn a_pprof_is_read_by_another_reader() {
     let json: Value = serde_json::from_slice(&fs::read(&firefox).unwrap()).unwrap();
     let weights = json["threads"][0]["samples"]["weight"].as_array().unwrap();
     assert_eq!(weights.iter().map(|w| w.as_u64().unwrap()).sum::<u64>(), 352);
+    // Go's own reader, where it is: five values, and the numbers of the frames.
+    if let Ok(raw) = Command::new("go").args(["tool", "pprof", "-raw"]).arg(&pprof).output() {
+        let raw = String::from_utf8_lossy(&raw.stdout).into_owned();
+        let types = "inuse_space/bytes[dflt] inuse_objects/count waste_space/bytes alloc_space/bytes alloc_objects/count";
+        assert!(raw.contains(types), "{raw}");
+        let samples = raw.split_once(types).unwrap().1.lines().take_while(|l| *l != "Locations");
+        let values = samples.filter_map(|line| Some(line.split_once(": ")?.0.split_whitespace()));
+        let sums = values.fold([0; 5], |sums, line| {
+            let line: Vec<i64> = line.filter_map(|word| word.parse().ok()).collect();
+            if line.len() == 5 { [0, 1, 2, 3, 4].map(|at| sums[at] + line[at]) } else { sums }
+        });
+        assert_eq!(sums[..2], [352, 5], "{raw}");
+    }
     let Some(mut python) = slablab_tests::python_with_protobuf() else { return };
     let read = python.args(["-c", READ_PPROF, &name(&pprof)]).output().unwrap();
     assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));

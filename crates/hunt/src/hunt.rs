@@ -85,6 +85,7 @@ impl Hunt {
     /// When the kernel refuses the programs, or lacks what they need.
     pub fn start(options: &Options) -> Result<Self, Error> {
         let cpus = possible_cpus();
+        let slabs_before = Slabs::now();
         let tables = Tables::of(options.ram_bytes, cpus);
         let (budget, left) =
             if options.every { (f64::INFINITY, u64::MAX >> 1) } else { (budget(cpus), LEFT) };
@@ -98,7 +99,7 @@ impl Hunt {
             groups: Groups::default(),
             objects: 0,
             thinned: FxHashMap::default(),
-            slabs_before: Slabs::now(),
+            slabs_before: slabs_before.or_fewer(Slabs::now()),
             slabs: Slabs::default(),
             threads_before: threads(),
             pinned: FxHashMap::default(),
@@ -158,6 +159,9 @@ impl Hunt {
         }
         self.objects = objects.len();
         self.slabs = Slabs::now();
+        if self.read.is_none() {
+            self.slabs_before = std::mem::take(&mut self.slabs_before).or_fewer(Slabs::now());
+        }
         let keyed: Vec<(Key, Object)> =
             objects.into_iter().map(|object| (self.key(&object, name), object)).collect();
         let now = now_ns.saturating_sub(self.start_ns) as f64 / 1e9;

@@ -20,6 +20,9 @@ const TRACER_FRAMES_MAX: usize = 6;
 const OF_THE_ALLOCATOR: [&str; 4] =
     ["alloc_slab_obj_exts", "memcg_alloc_slab_cgroups", "__alloc_empty_sheaf", "alloc_empty_sheaf"];
 
+/// What describes an area of vmalloc, for whoever asked for the area. (A cache of its own would suit it all the same.)
+const OF_VMALLOC: [&str; 2] = ["__get_vm_area_node", "alloc_vmap_area"];
+
 /// How often a stack is read whose frames have no names.
 const READINGS_MAX: u32 = 4;
 
@@ -52,7 +55,8 @@ pub(crate) struct Stacks {
 impl Stacks {
     /// Begins with what a user calls helpers, too.
     pub(crate) fn new(helpers: &[String]) -> Self {
-        Self { helpers: Helpers::known().and(helpers), ..Self::default() }
+        let helpers = Helpers::known().and(OF_VMALLOC).and(helpers);
+        Self { helpers, ..Self::default() }
     }
 
     /// Reads the stacks that are new.

@@ -52,6 +52,7 @@ void device_initialize(struct device *dev)
 	INIT_LIST_HEAD(&dev->kapi_siblings);
 	INIT_LIST_HEAD(&dev->kapi_numbered);
 	INIT_LIST_HEAD(&dev->kapi_on_bus);
+	INIT_LIST_HEAD(&dev->kapi_of_any_bus);
 }
 
 int dev_set_name(struct device *dev, const char *fmt, ...)
@@ -169,7 +170,7 @@ int device_add(struct device *dev)
 	if (MAJOR(dev->devt))
 		list_add_tail(&dev->kapi_numbered, &numbered);
 	if (dev->bus)
-		list_add_tail(&dev->kapi_on_bus, &on_buses);
+		list_add_tail(&dev->kapi_of_any_bus, &on_buses);
 	kapi_gone(&dev->kobj);
 	kapi_stands(&dev->kobj, "the device", dev_name(dev));
 	kapi_bus_add(dev);
@@ -179,9 +180,9 @@ int device_add(struct device *dev)
 struct device *bus_find_device(const struct bus_type *bus, struct device *start, const void *data,
 			       int (*match)(struct device *dev, const void *data))
 {
-	struct device *dev = start ?: list_entry(&on_buses, struct device, kapi_on_bus);
+	struct device *dev = start ?: list_entry(&on_buses, struct device, kapi_of_any_bus);
 
-	list_for_each_entry_continue(dev, &on_buses, kapi_on_bus)
+	list_for_each_entry_continue(dev, &on_buses, kapi_of_any_bus)
 		if (dev->bus == bus && match(dev, data))
 			return get_device(dev);
 	return NULL;
@@ -198,7 +199,7 @@ void device_del(struct device *dev)
 	kapi_bus_del(dev);
 	list_del_init(&dev->kapi_siblings);
 	list_del_init(&dev->kapi_numbered);
-	list_del_init(&dev->kapi_on_bus);
+	list_del_init(&dev->kapi_of_any_bus);
 	kobject_del(&dev->kobj);
 	put_device(dev->parent);
 }

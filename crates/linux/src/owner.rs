@@ -17,7 +17,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// What the names of helpers begin with: allocators, their wrappers, and what a tracer or checker puts in between.
-const PREFIXES: [&str; 67] = [
+const PREFIXES: [&str; 65] = [
     "___slab_alloc",
     "__alloc_frozen_pages",
     "__alloc_pages",
@@ -26,7 +26,6 @@ const PREFIXES: [&str; 67] = [
     "__do_kmalloc",
     "__folio_alloc",
     "__get_free_pages",
-    "__get_vm_area",
     "__kmalloc",
     "__kmem_cache_",
     "__kvmalloc",
@@ -39,7 +38,6 @@ const PREFIXES: [&str; 67] = [
     "alloc_pages",
     "alloc_skb",
     "alloc_slab",
-    "alloc_vmap_area",
     "allocate_slab",
     "bpf_get_stack",
     "bpf_prog_",

@@ -198,28 +198,21 @@ impl Document {
             Shown::Named(names) => names,
         };
         let has_name = |section: &&Section, name: &String| {
-            section.name == *name && section.place != Place::Page
+            section.name == *name && section.place != Place::Page && !section.is_empty()
         };
         if let Some(name) = names.iter().find(|n| !self.sections.iter().any(|s| has_name(&s, n))) {
             let known = self.placed(|place| place != Place::Page);
             let known: Vec<_> = known.iter().map(|section| section.name.as_str()).collect();
             return Err(Error::Section { name: name.clone(), known: known.join(", ") });
         }
-        let is_named = |section: &&Section| {
-            !section.is_empty() && names.iter().any(|name| has_name(section, name))
-        };
+        let is_named = |section: &&Section| names.iter().any(|name| has_name(section, name));
         Ok(self.sections.iter().filter(is_named).collect())
     }
 
-    /// Returns those of the requested names whose sections have nothing in them this time.
+    /// Returns whether there is anything in the section of that name.
     #[must_use]
-    pub fn without_content(&self, shown: &Shown) -> Vec<&str> {
-        let Shown::Named(names) = shown else { return Vec::new() };
-        let has_content =
-            |name: &str| self.sections.iter().any(|one| one.name == name && !one.is_empty());
-        let known = self.sections.iter().filter(|one| one.place != Place::Page);
-        let asked = known.filter(|one| names.iter().any(|name| *name == one.name));
-        asked.map(|one| one.name.as_str()).filter(|name| !has_content(name)).collect()
+    pub fn has_content(&self, name: &str) -> bool {
+        self.sections.iter().any(|section| section.name == name && !section.is_empty())
     }
 
     /// Returns the names of the sections that a terminal does not show at first.

@@ -53,9 +53,6 @@ pub(crate) fn give<A: Answer>(answer: &A, output: &OutputArgs, args: &AnswerArgs
         [] => Shown::First,
         names => Shown::Named(names.to_vec()),
     };
-    for name in document.without_content(&shown) {
-        say(format_args!("slablab: --show {name}: this answer has nothing to put into it"));
-    }
     let text = match output.format {
         Format::Json => json_text(answer.schema(), answer)?,
         Format::Csv if answer.for_a_program().is_some() => bail!(

@@ -54,8 +54,6 @@ struct device_driver {
 	enum probe_type probe_type;
 	const struct of_device_id *of_match_table;
 	const struct dev_pm_ops *pm;
-	int (*probe)(struct device *dev);
-	int (*remove)(struct device *dev);
 	const struct attribute_group **groups;
 	const struct attribute_group **dev_groups;
 	int (*probe)(struct device *dev);

@@ -148,7 +148,7 @@ impl Table {
 /// that shows the file.
 fn inert(cell: &Cell) -> String {
     let Cell::Text(text) = cell else { return cell.machine() };
-    let text = printable(text).replace('\t', " ");
+    let text = printable(text).into_owned();
     let is_formula =
         text.starts_with(['=', '+', '-', '@', '\t', '?', '\'']) && text.parse::<f64>().is_err();
     if is_formula { format!("'{text}") } else { text }

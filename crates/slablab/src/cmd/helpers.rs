@@ -14,7 +14,7 @@ use crate::progress::Progress;
 /// Which functions allocate for their callers.
 #[derive(clap::Args, Debug, Default, Clone)]
 pub(crate) struct HelperArgs {
-    /// Functions that allocate for their callers, beside those that are known: whoever calls them is the call site
+    /// Functions whose callers are the call sites
     #[arg(long, value_name = "FUNCTION,...", value_delimiter = ',', value_parser = parse_name)]
     helper: Vec<String>,
 }

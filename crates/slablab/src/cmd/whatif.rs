@@ -32,12 +32,10 @@ const SHOWN_MAX: usize = 20;
 
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "A SITE is a function (kstrdup), a place in it (kstrdup+0x38) or a pattern (nft_*).\n\
-                        Changes add up. Tunables of allocators, with a number each: --order, --limit, --batch,\n\
-                        --shared, --cpu-partial, --min-partial, --sheaf-capacity, --sheaf-percent,\n\
-                        --barn-sheaves, --kmalloc-header.\n\n\
-                        Examples:\n  \
-                        slablab whatif t.parquet --dedicate audit_alloc=audit_context"
+    after_help = "A SITE is a function (kstrdup), a place in it (kstrdup+0x38) or a pattern (nft_*). Changes add up.\n\
+                        Tunables, with a number each: --order, --limit, --batch, --shared, --cpu-partial, --min-partial,\n\
+                        --sheaf-capacity, --sheaf-percent, --barn-sheaves, --kmalloc-header.\n\
+                        Example: slablab whatif t.parquet --dedicate audit_alloc=audit_context"
 )]
 pub(crate) struct Args {
     #[command(flatten)]

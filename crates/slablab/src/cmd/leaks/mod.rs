@@ -23,7 +23,7 @@ use super::outputs::check_before;
 use super::size::parse_bytes;
 use crate::answers::leaks::LeaksAnswer;
 use crate::cli::{AnswerArgs, Format, OutputArgs};
-use crate::output::give;
+use crate::output::{Answer, give};
 use crate::say::say;
 
 #[derive(clap::Args, Debug)]
@@ -95,7 +95,17 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
             is_live.then(Screen::enter).transpose().context("the terminal cannot be used")?;
         hunt_on(args, &mut hunt, &names, screen.as_mut(), &stop)?
     };
-    give(&answer, output, &args.answer)?;
+    let mut shown = args.answer.clone();
+    // A hunt of a day is not lost for a table that is empty this time.
+    let document = answer.document();
+    shown.show.retain(|name| {
+        let is_there = document.has_content(name);
+        if !is_there {
+            say(format_args!("slablab: --show {name}: this answer has nothing to put into it"));
+        }
+        is_there
+    });
+    give(&answer, output, &shown)?;
     Ok(ExitCode::from(u8::from(answer.has_leak())))
 }
 
