@@ -18,7 +18,7 @@ enum kapi_kref {
 	KAPI_KREF_LAST
 };
 #ifdef KAPI_RUNTIME
-#define kapi_kref(kref, what) ((void)0)
+static inline void kapi_kref(const struct kref *kref, unsigned int what) { }
 #else
 extern void kapi_kref(const struct kref *kref, unsigned int what);
 #endif

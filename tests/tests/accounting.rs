@@ -50,5 +50,5 @@ fn a_replay_of_such_a_trace_is_as_it_was() {
 fn what_changes_nothing_or_cannot_be_known_is_refused() {
     let why = |trace, word| refusal(&["whatif", trace, word]);
     assert!(why("traces/boot.parquet", "--no-memcg").contains("does not say which release"));
-    assert!(why(TRACE, "--no-allocinfo").contains("changes nothing"));
+    assert!(why(TRACE, "--allocinfo=off").contains("changes nothing"));
 }

@@ -2,7 +2,7 @@
 //!
 //! # How it works
 //! A module in `crates/kapi/tests/planted/` begins with comments: what has to be said of it, with `asan: ` in front what
-//! AddressSanitizer has to say, and with `do: ` a step that leads to the fault. A comment at the end of a line is the word
+//! AddressSanitizer has to say, with `timeout: ` the seconds of one that never ends, and with `do: ` a step that leads to the fault. A comment at the end of a line is the word
 //! under which that line has to be named: `in`, `allocated by`, `freed before by`; a kernel stands behind it where only
 //! some have the line. No other line may be named, and the modules in `crates/kapi/tests/sound/` may have no finding.
 
@@ -26,6 +26,8 @@ struct Expected {
     words: String,
     is_asan: bool,
     steps: Vec<String>,
+    /// Seconds after which it is stopped, where it never ends.
+    timeout: Option<String>,
     /// Whether its init fails, as it has to.
     fails: bool,
     /// Lines, and the words under which they are named.
@@ -40,6 +42,8 @@ fn read(path: &Path, release: Version) -> Expected {
             expected.steps.push(step.into());
         } else if let Some(words) = line.strip_prefix("asan: ") {
             (expected.words, expected.is_asan) = (words.into(), true);
+        } else if let Some(seconds) = line.strip_prefix("timeout: ") {
+            expected.timeout = Some(seconds.into());
         } else if line == "fails" {
             expected.fails = true;
         } else {
@@ -99,7 +103,8 @@ fn wrong(
 /// Runs a module; returns its status and what it printed.
 fn insmod(module: &Path, release: Version, expected: &Expected) -> (Option<i32>, String) {
     let (module, release) = (module.display().to_string(), release.to_string());
-    let mut words = vec!["insmod", &*module, "--kernel-version", &*release, "--timeout", "20"];
+    let timeout = expected.timeout.as_deref().unwrap_or("20");
+    let mut words = vec!["insmod", &*module, "--kernel-version", &*release, "--timeout", timeout];
     words.extend(if expected.is_asan { &["--asan"][..] } else { &["--check", "2"] });
     words.extend(expected.steps.iter().flat_map(|step| ["--do", step]));
     let output = run(&words);

@@ -55,6 +55,7 @@ void kapi_bug(const char *file, int line, ...)
 
 /* One thread alone uses them. */
 void down_write(void *sem) { }
+void kapi_down_write(void *sem, unsigned int how) { }
 void up_write(void *sem) { }
 
 int printk(const char *form, ...)

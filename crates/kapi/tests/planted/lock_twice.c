@@ -1,5 +1,5 @@
 // locks in both orders: lock `lock` is taken by the thread that holds it
-// timeout: 0.5
+// timeout: 2
 #include <linux/module.h>
 #include <linux/spinlock.h>
 

@@ -63,7 +63,7 @@ impl AccountingChange {
                     .to_owned())
             }
             Self { profiling: Some(false), .. } if !recorded.profiling => Err(
-                "--no-allocinfo changes nothing: the recorded kernel does not count allocations"
+                "--allocinfo=off changes nothing: the recorded kernel does not count allocations"
                     .to_owned(),
             ),
             _ => Ok(()),

@@ -32,9 +32,9 @@ const SHOWN_MAX: usize = 20;
 
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "A SITE is a function (kstrdup), a place in it (kstrdup+0x38) or a pattern (nft_*). Changes add up.\n\
-                        Tunables, with a number each: --order, --limit, --batch, --shared, --cpu-partial, --min-partial,\n\
-                        --sheaf-capacity, --sheaf-percent, --barn-sheaves, --kmalloc-header.\n\
+    after_help = "A SITE is a function, a place in it (kstrdup+0x38) or a pattern (nft_*).\n\
+                        Tunables, each a number: --order, --limit, --batch, --shared, --cpu-partial,\n\
+                        --min-partial, --sheaf-{capacity,percent}, --barn-sheaves, --kmalloc-header.\n\
                         Example: slablab whatif t.parquet --dedicate audit_alloc=audit_context"
 )]
 pub(crate) struct Args {
@@ -80,12 +80,10 @@ pub(crate) struct Args {
     /// Charge no object to a memory cgroup (cgroup.memory=nokmem)
     #[arg(long, help_heading = "Changes")]
     no_memcg: bool,
-    /// Count allocations by call site (/proc/allocinfo)
-    #[arg(long, conflicts_with = "no_allocinfo", help_heading = "Changes")]
-    allocinfo: bool,
-    /// Do not count them, for the rest of the boot
-    #[arg(long, help_heading = "Changes")]
-    no_allocinfo: bool,
+    /// Count allocations by call site, or do not
+    #[arg(long, value_name = "on|off", num_args = 0..=1, require_equals = true, default_missing_value = "on",
+          value_parser = parse_switch, help_heading = "Changes")]
+    allocinfo: Option<bool>,
     /// Align new caches to this
     #[arg(long, value_name = "BYTES", value_parser = parse_align, help_heading = "Changes")]
     align: Option<u32>,
@@ -100,10 +98,7 @@ pub(crate) struct Args {
 impl Args {
     /// Returns what is to be accounted, where that is not as recorded.
     fn accounting(&self) -> AccountingChange {
-        AccountingChange {
-            memcg: self.no_memcg.then_some(false),
-            profiling: (self.allocinfo || self.no_allocinfo).then_some(self.allocinfo),
-        }
+        AccountingChange { memcg: self.no_memcg.then_some(false), profiling: self.allocinfo }
     }
 
     /// Returns the allocators that are asked about, by default that of the recorded kernel.
@@ -570,4 +565,12 @@ fn apart(args: &Args, changes: &Changes, meta: &Meta) -> Option<&'static str> {
         "The recorded kernel merges caches that are alike. New ones stay apart here, as with SLAB_NO_MERGE; --merge \
          shows what becomes of them without.",
     )
+}
+
+fn parse_switch(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("say on or off".to_owned()),
+    }
 }
