@@ -2,9 +2,10 @@
 //!
 //! # How it works
 //! A module in `crates/kapi/tests/planted/` begins with comments: what has to be said of it, with `asan: ` in front what
-//! AddressSanitizer has to say, with `timeout: ` the seconds of one that never ends, and with `do: ` a step that leads to the fault. A comment at the end of a line is the word
-//! under which that line has to be named: `in`, `allocated by`, `freed before by`; a kernel stands behind it where only
-//! some have the line. No other line may be named, and the modules in `crates/kapi/tests/sound/` may have no finding.
+//! AddressSanitizer has to say, with `timeout: ` the seconds of one that never ends, and with `do: ` a step that leads to the
+//! fault. A comment at the end of a line is the word under which that line has to be named: `in`, `allocated by`, `freed
+//! before by`; a kernel stands behind it where only some have the line. No other line may be named, and the modules in
+//! `crates/kapi/tests/sound/` may have no finding.
 
 use std::fs;
 use std::path::{Path, PathBuf};

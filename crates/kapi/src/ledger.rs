@@ -213,7 +213,7 @@ impl Ledger {
         self.live.iter().map(|(&address, live)| (address, live))
     }
 
-    /// One leak for each site that has live blocks, largest first, but for those of caches of which that was told.
+    /// One leak for each site that has live blocks, largest first, but for those of caches that are named already.
     pub(crate) fn leaks(&self, busy: &[u64]) -> Vec<Event> {
         let mut sites: BTreeMap<(u64, &str), (u64, u64, u64)> = BTreeMap::new();
         let told = |live: &Live| matches!(live.source, Source::Cache(handle, _) if busy.contains(&(handle as u64)));

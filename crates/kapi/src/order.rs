@@ -53,7 +53,7 @@ pub(crate) enum Irqs {
     SoftHandler,
     /// They can come.
     On,
-    /// Only those that are no soft ones can come.
+    /// Hard interrupts can come, and soft ones cannot.
     SoftOff,
     Off,
 }

@@ -81,7 +81,7 @@ const CSOURCE: House = House {
 
 const LINUX: House = House {
     name: "linux",
-    levels: &[&["gfp", "kmalloc", "owner", "release", "slabinfo", "token"]],
+    levels: &[&["gfp", "kmalloc", "owner", "release", "slabinfo", "token"], &["accounting"]],
     left: &[],
 };
 
@@ -223,7 +223,7 @@ const KAPI: House = House {
         &["image", "job", "ledger", "log"],
         &["raw"],
         &["runtime"],
-        &["order"],
+        &["order", "krefs", "nodes"],
         &["context"],
         &["machine"],
         &["abi"],

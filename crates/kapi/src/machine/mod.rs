@@ -7,3 +7,4 @@ pub(crate) mod handle;
 mod quarantine;
 mod reclaim;
 mod vmalloc;
+mod waiting;

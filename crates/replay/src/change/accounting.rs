@@ -12,7 +12,6 @@ use slablab_kmem::KmallocType;
 use slablab_linux::{EntryWords, Recursion, VECTOR_FUNCTIONS, VectorForm};
 use slablab_trace::{Meta, RecordedKmalloc};
 
-use crate::change::changes::Changes;
 use crate::change::select::function;
 
 /// Changes to accounting; none by default.
@@ -140,8 +139,8 @@ impl Accounting {
     }
 
     /// Returns that of a replay.
-    pub(crate) fn of(meta: &Meta, changes: &Changes) -> Option<Self> {
-        Some(Self::recorded(meta)?.with(changes.accounting))
+    pub(crate) fn of(meta: &Meta, change: AccountingChange) -> Option<Self> {
+        Some(Self::recorded(meta)?.with(change))
     }
 
     /// Returns the bytes of a vector's entry for a cache whose objects may be charged or not.

@@ -259,7 +259,7 @@ pub(crate) fn kmalloc(meta: &Meta, changes: &Changes) -> KmallocConfig {
         config.copies = partition.copies();
         config.copy_of_site = Some(partition.copy_of_site(meta));
     }
-    if let Some(accounting) = Accounting::of(meta, changes) {
+    if let Some(accounting) = Accounting::of(meta, changes.accounting) {
         accounting.adjust(changes.accounting, &mut config.types);
     }
     config.merge = merges_anew(meta, changes) && !has_hardened_usercopy(meta);

@@ -106,7 +106,7 @@ pub(crate) struct VectorState<'a> {
 
 /// Returns whether a replay computes vectors.
 pub(crate) fn is_computed(meta: &Meta, plan: &ReplayPlan) -> bool {
-    let Some(accounting) = Accounting::of(meta, &plan.changes) else { return false };
+    let Some(accounting) = Accounting::of(meta, plan.changes.accounting) else { return false };
     match plan.vectors {
         Vectors::Recorded => false,
         Vectors::FromBoot if plan.changes.accounting.is_none() => {
@@ -122,7 +122,8 @@ impl<'a> VectorState<'a> {
         meta: &'a Meta,
         plan: &ReplayPlan,
     ) -> Option<Self> {
-        let accounting = is_computed(meta, plan).then(|| Accounting::of(meta, &plan.changes))??;
+        let accounting =
+            is_computed(meta, plan).then(|| Accounting::of(meta, plan.changes.accounting))??;
         let apart = machine.caches().into_iter().filter_map(|id| {
             let known = KmallocCache::parse(&machine.cache_stats(id)?.name)?;
             (known.kind == KmallocType::NoObjExt).then_some((known.bytes, id))

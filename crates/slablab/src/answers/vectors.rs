@@ -5,8 +5,6 @@ use std::collections::BTreeSet;
 use slablab_replay::{Allocator, VectorsOfCache, VectorsUnder, WhatIf};
 use slablab_report::{Cell, Item, Section, Table, field, human};
 
-use super::whatif::pairs;
-
 /// Says what the vectors of an allocator take; nothing where none were computed.
 pub(super) fn sentence(before: &Allocator, after: &Allocator) -> Option<String> {
     let (before_has, after_has) = (before.vectors.as_ref()?, after.vectors.as_ref()?);
@@ -36,6 +34,11 @@ impl Row<'_> {
         let of = |cache: Option<&VectorsOfCache>| cache.map_or(0, |cache| cache.bytes_end);
         (of(self.before), of(self.after))
     }
+}
+
+/// Returns the allocators before and after.
+pub(super) fn pairs(what_if: &WhatIf) -> impl Iterator<Item = (&Allocator, &Allocator)> {
+    what_if.before.allocators.iter().zip(&what_if.after.allocators)
 }
 
 /// Returns the table of vectors by cache; an empty section where none were computed.

@@ -17,7 +17,7 @@ use super::trace::{
     added_up, cache_name, facts, failures_of_change, memory_over_time, over_hosts, sampled, source,
     waste_flame,
 };
-use super::vectors;
+use super::vectors::{self, pairs};
 use crate::output::Answer;
 
 const BEFORE: &str = "as recorded";
@@ -159,10 +159,6 @@ impl WhatIfAnswer {
         }
         items
     }
-}
-
-pub(super) fn pairs(what_if: &WhatIf) -> impl Iterator<Item = (&Allocator, &Allocator)> {
-    what_if.before.allocators.iter().zip(&what_if.after.allocators)
 }
 
 /// Says what an allocator holds with the change.

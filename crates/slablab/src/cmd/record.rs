@@ -60,7 +60,7 @@ pub(crate) struct Args {
     /// Record no frees, at half the cost
     #[arg(long)]
     no_frees: bool,
-    /// Record the objects of one in N pages only (2, 4, 8 to 256); `stat` gives the bytes of all, with 95 % intervals where pages are many
+    /// Record the objects of one in N pages only (2, 4, 8 to 256); `stat` estimates the bytes of all, with 95 % intervals
     #[arg(long, value_name = "N", value_parser = parse_one_in)]
     sample: Option<u32>,
     /// Record call stacks: of 1 page in 16, or of =all

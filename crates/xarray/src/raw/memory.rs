@@ -17,7 +17,7 @@ pub type AllocHook = fn(Gfp, usize) -> bool;
 /// What is told of nodes.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryHooks {
-    /// A node lies at this address, with so many bytes.
+    /// A node lies at the address (the first argument), with its bytes (the second).
     pub made: fn(usize, usize),
     /// The node at this address is about to be freed.
     pub freed: fn(usize),

@@ -272,7 +272,7 @@ impl Session {
         self.findings.push(finding);
     }
 
-    /// Whether the same line has been told of: of the same kind, or what it left behind, of which memory is a part.
+    /// Returns whether the same line is named already: for the same kind, or for what it left behind, memory included.
     fn is_told(&self, finding: &Finding) -> bool {
         let line = |place: &Option<String>| Some(place.as_ref()?.rsplit_once(" (")?.1.to_owned());
         let (call, by) = (line(&finding.call), line(&finding.allocated_by));
