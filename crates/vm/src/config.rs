@@ -316,7 +316,7 @@ mod tests {
         let error = Config::new(&Data::of_the_sources(), &spec, None).unwrap_err().to_string();
         assert_eq!(
             error,
-            "../x: no such flavour; there are: allocinfo, debug, dwarf, events, kasan, memcg, numa, random_kmalloc, \
+            "../x: no such flavour; there are: allocinfo, btf, debug, dwarf, events, kasan, memcg, numa, random_kmalloc, \
              stats, tiny, types"
         );
     }
