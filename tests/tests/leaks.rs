@@ -357,10 +357,7 @@ fn what_is_killed_beside_others_changes_nothing_of_theirs() {
     second.0.wait().unwrap();
     assert!(answer["seen"]["allocations"].as_u64().unwrap() > 0, "{answer}");
     assert!(
-        slablab_trace::TraceReader::open(&folder.path().join("kept.parquet"))
-            .unwrap()
-            .meta()
-            .events
+        slablab_trace::TraceReader::open(folder.path().join("kept.parquet")).unwrap().meta().events
             > 0
     );
     assert_eq!(other.settings(), settings);
