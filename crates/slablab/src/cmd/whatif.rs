@@ -33,8 +33,8 @@ const SHOWN_MAX: usize = 20;
 #[derive(clap::Args, Debug)]
 #[command(
     after_help = "A SITE is a function, a place in it (kstrdup+0x38) or a pattern (nft_*).\n\
-                        Tunables, each a number: --order, --limit, --batch, --shared, --cpu-partial,\n\
-                        --min-partial, --sheaf-{capacity,percent}, --barn-sheaves, --kmalloc-header.\n\
+                        Tunables: --order, --limit, --batch, --shared, --cpu-partial, --min-partial,\n\
+                        --sheaf-capacity, --sheaf-percent, --barn-sheaves, --kmalloc-header.\n\
                         Example: slablab whatif t.parquet --dedicate audit_alloc=audit_context"
 )]
 pub(crate) struct Args {
@@ -71,11 +71,11 @@ pub(crate) struct Args {
     /// Objects of a slab at least (slab_min_objects)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Changes")]
     min_objects: Option<u32>,
-    /// Merge like caches; if the kernel did, new ones
+    /// Merge like caches; if the kernel did, new ones (else they stay apart)
     #[arg(long, conflicts_with = "no_merge", help_heading = "Changes")]
     merge: bool,
     /// Keep new caches apart (SLAB_NO_MERGE), the default
-    #[arg(long, help_heading = "Changes")]
+    #[arg(long, help_heading = "Changes", hide = true)]
     no_merge: bool,
     /// Charge no object to a memory cgroup (cgroup.memory=nokmem)
     #[arg(long, help_heading = "Changes")]
