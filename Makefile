@@ -187,6 +187,7 @@ test-bisect:
 # Planted leaks are hunted for two minutes each beside a load, and a load without any, as root: a quarter of an hour.
 test-leaks: rust
 	$(CARGO) test --workspace --test leaks -- --ignored --nocapture --test-threads=1
+	$(CARGO) test --workspace --test guest_bpf -- other_releases --ignored --nocapture
 
 # The allocators of the patches under torture, memory pressure and CPU hotplug, and each planted bug, as root: an hour, kernels
 # not counted. JOBS and so on choose: see the script.
@@ -213,7 +214,7 @@ test-cluster:
 test-boot:
 	@if tools/need $(BOOT_PACKAGES); then \
 		$(CARGO) test --workspace --test bisect --test boot --test guest --test guest_bpf --test readme -- \
-			--ignored --skip sixteen --test-threads=1 --nocapture; \
+			--ignored --skip sixteen --skip other_releases --test-threads=1 --nocapture; \
 	else \
 		echo "test-boot: NOT RUN, no kernel was booted: this machine lacks the packages named above" >&2; \
 	fi
