@@ -6,8 +6,8 @@
 //! one may live for as long as threads come; there are no more of them than threads, but for two on each CPU.
 //!
 //! Linux counterpart: `locks_get_lock_context` in `fs/locks.c`, `posix_acl_alloc` in `fs/posix_acl.c`, `ima_inode_get`,
-//! `iint_init_once` in `security/integrity`, `fsverity_create_info`, `fscrypt_setup_encryption_info`; `alloc_thread_stack_node`
-//! in `kernel/fork.c` @ 6.1 to 7.3.
+//! `integrity_inode_get` in `security/integrity`, `fsverity_create_info`, `fscrypt_setup_encryption_info`;
+//! `alloc_thread_stack_node` in `kernel/fork.c` @ 6.1 to 7.3.
 
 use std::fs;
 

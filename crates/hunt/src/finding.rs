@@ -12,7 +12,7 @@ pub struct Finding {
     pub owner: String,
     /// The name of the program that ran; of several programs, how many
     pub program: String,
-    /// How many programs that are; several where none of them tells by itself what all of them do
+    /// How many programs this adds up: one; or several with too few objects each, whose own findings stand beside
     pub programs: u64,
     /// The cache
     pub cache: String,

@@ -9,6 +9,8 @@
 //! A group has at most [`POINTS_MAX`] points: when there are more, every other one goes. What a group holds of births is
 //! bounded by the map of live objects.
 
+use std::hash::Hash;
+
 use rustc_hash::FxHashMap;
 
 use crate::object::{Comm, Object};
@@ -97,19 +99,10 @@ impl Group {
                 }
             }
             all.births.extend_from_slice(&group.births);
-            all.processes.extend(&group.processes);
-            let add = |counts: &mut FxHashMap<u32, f64>, more: &FxHashMap<u32, f64>| {
-                more.iter().for_each(|(key, weight)| *counts.entry(*key).or_default() += weight);
-            };
+            add(&mut all.processes, &group.processes);
             add(&mut all.stacks, &group.stacks);
-            group
-                .cgroups
-                .iter()
-                .for_each(|(id, weight)| *all.cgroups.entry(*id).or_default() += weight);
-            group
-                .sites
-                .iter()
-                .for_each(|(site, weight)| *all.sites.entry(*site).or_default() += weight);
+            add(&mut all.cgroups, &group.cgroups);
+            add(&mut all.sites, &group.sites);
         }
         all.births.sort_unstable_by(|a, b| a.seconds.total_cmp(&b.seconds));
         all
@@ -133,6 +126,11 @@ impl Group {
     pub(crate) fn settled(&self, now: f64) -> usize {
         self.births.partition_point(|birth| birth.seconds <= now - SETTLE_SECONDS)
     }
+}
+
+/// Adds how many objects there are of each.
+fn add<K: Copy + Eq + Hash>(counts: &mut FxHashMap<K, f64>, more: &FxHashMap<K, f64>) {
+    more.iter().for_each(|(key, weight)| *counts.entry(*key).or_default() += weight);
 }
 
 /// Numbers for texts.

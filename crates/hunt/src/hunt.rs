@@ -364,7 +364,8 @@ impl Hunt {
     /// Takes verdicts back that the caches themselves contradict: their frees were not seen.
     fn check(&self, findings: &mut [Finding]) {
         let mut claimed: FxHashMap<String, f64> = FxHashMap::default();
-        for finding in findings.iter() {
+        // What several programs have together is among their own already.
+        for finding in findings.iter().filter(|finding| finding.programs == 1) {
             *claimed.entry(finding.cache.clone()).or_default() += finding.objects as f64;
         }
         let cpus = self.tracer.tables.cpus;

@@ -36,8 +36,8 @@ impl AccountingChange {
             return Ok(());
         }
         let Some(recorded) = Accounting::recorded(meta) else {
-            return Err("the trace does not say which release of Linux was recorded, on which it depends what accounting \
-                takes: record with slablab record"
+            return Err("the trace does not say which release of Linux was recorded, and what accounting takes depends \
+                on that: record with slablab record"
                 .to_owned());
         };
         let release = &meta.kernel_release;

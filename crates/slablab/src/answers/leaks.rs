@@ -25,7 +25,7 @@ pub(crate) struct LeaksAnswer {
 struct Leaker {
     /// The name of the program
     program: String,
-    /// How many programs that are, where none tells by itself what all of them do
+    /// How many programs this adds up
     programs: u64,
     /// The owner that leaks most bytes
     owner: String,
@@ -51,7 +51,7 @@ struct Leaker {
 
 impl LeaksAnswer {
     /// What `--show` can name.
-    pub(crate) const TABLES: [&'static str; 4] = ["owners", "pins", "stacks", "unseen"];
+    pub(crate) const TABLES: [&'static str; 5] = ["leaks", "owners", "pins", "stacks", "unseen"];
 
     /// Says what a hunt found so far.
     pub(crate) fn new(hunt: &Hunt) -> Self {

@@ -12,6 +12,7 @@
 
 pub(crate) mod advise;
 pub(crate) mod bisect;
+pub(crate) mod cache_pair;
 pub(crate) mod census;
 pub(crate) mod classes;
 pub(crate) mod comparison;

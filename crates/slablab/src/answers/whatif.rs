@@ -1,6 +1,6 @@
 //! A what-if: the trace with a change, beside what was recorded.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,12 +12,13 @@ use slablab_report::{
     human,
 };
 
+use super::cache_pair::{Both, CachePair, pairs, table};
 use super::sources::Sources;
 use super::trace::{
     added_up, cache_name, facts, failures_of_change, memory_over_time, over_hosts, sampled, source,
     waste_flame,
 };
-use super::vectors::{self, pairs};
+use super::vectors;
 use crate::output::Answer;
 
 const BEFORE: &str = "as recorded";
@@ -281,72 +282,30 @@ fn differences(differences: &[Difference]) -> Table {
     Table::of(differences, fields)
 }
 
-/// A cache that holds more or less than before; one that is not there has `None`.
-struct ChangedCache<'a> {
-    allocator: &'a str,
-    cache: &'a str,
-    before: Option<&'a CacheUnder>,
-    after: Option<&'a CacheUnder>,
-}
-
-impl ChangedCache<'_> {
-    fn held(&self) -> (u64, u64) {
-        let held = |cache: Option<&CacheUnder>| cache.map_or(0, |cache| cache.held_bytes_peak);
-        (held(self.before), held(self.after))
-    }
-}
-
 /// Returns the table of the caches that hold more or less than before: the new ones, and the neighbours.
 fn changed_caches(what_if: &WhatIf) -> Item {
-    let mut rows = Vec::new();
-    for (before, after) in pairs(what_if) {
-        let names: BTreeSet<&str> =
-            before.caches.iter().chain(&after.caches).map(|cache| cache.cache.as_str()).collect();
-        let by_name = |of: &'_ Allocator| -> BTreeMap<String, usize> {
-            of.caches.iter().enumerate().map(|(at, cache)| (cache.cache.clone(), at)).collect()
-        };
-        let (in_before, in_after) = (by_name(before), by_name(after));
-        rows.extend(names.into_iter().map(|cache| ChangedCache {
-            allocator: &before.allocator,
-            cache,
-            before: in_before.get(cache).map(|&at| &before.caches[at]),
-            after: in_after.get(cache).map(|&at| &after.caches[at]),
-        }));
-    }
-    rows.retain(|row| row.before != row.after);
+    let mut rows: Vec<_> = pairs(what_if)
+        .flat_map(|(before, after)| {
+            CachePair::of(&before.allocator, &before.caches, &after.caches, |cache| &cache.cache)
+        })
+        .filter(|row| row.before != row.after)
+        .collect();
+    let held = |row: &CachePair<'_, CacheUnder>| row.numbers(|cache| cache.held_bytes_peak);
     rows.sort_by_key(|row| {
-        let (before, after) = row.held();
+        let (before, after) = held(row);
         std::cmp::Reverse(before.abs_diff(after))
     });
-    let cell = |cache: Option<&CacheUnder>, cell: fn(&CacheUnder) -> Cell| {
-        cache.map_or(Cell::Missing, cell)
-    };
-    let count = |read: fn(&CacheUnder) -> Cell| {
-        let before = move |row: &ChangedCache<'_>| cell(row.before, read);
-        let after = move |row: &ChangedCache<'_>| cell(row.after, read);
-        (before, after)
-    };
-    let objects = count(|cache| Cell::Count(cache.objects_peak));
-    let slabs = count(|cache| Cell::Count(cache.slabs_peak));
-    let held = count(|cache| Cell::Bytes(cache.held_bytes_peak));
-    let mut fields = vec![
-        field::name("cache", "cache", |row: &ChangedCache<'_>| row.cache),
-        field::by("objects, peak", "objects_peak_before", objects.0),
-        field::by("after", "objects_peak_after", objects.1),
-        field::by("slabs, peak", "slabs_peak_before", slabs.0),
-        field::by("after", "slabs_peak_after", slabs.1),
-        field::by("held, peak", "held_bytes_peak_before", held.0),
-        field::by("after", "held_bytes_peak_after", held.1),
-        field::by("difference", "held_bytes_peak_difference", |row: &ChangedCache<'_>| {
-            let (before, after) = row.held();
-            Cell::BytesChange(before, after)
-        }),
+    let both = |head, key, read| Both::<CacheUnder> { head, key, read };
+    let columns = [
+        both("objects, peak", "objects_peak", |cache| Cell::Count(cache.objects_peak)),
+        both("slabs, peak", "slabs_peak", |cache| Cell::Count(cache.slabs_peak)),
+        both("held, peak", "held_bytes_peak", |cache| Cell::Bytes(cache.held_bytes_peak)),
     ];
-    if what_if.before.allocators.len() > 1 {
-        let name = field::name("allocator", "allocator", |row: &ChangedCache<'_>| row.allocator);
-        fields.insert(1, name);
-    }
-    Item::table("", "", Table::of_fields(&rows, fields))
+    let difference = field::by("difference", "held_bytes_peak_difference", move |row| {
+        let (before, after) = held(row);
+        Cell::BytesChange(before, after)
+    });
+    Item::table("", "", table(what_if, &rows, &columns, Some(difference)))
 }
 
 /// A call site whose objects lie elsewhere than before.
