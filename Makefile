@@ -90,6 +90,7 @@ fmt-check: rust
 
 clippy:
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) check --quiet --tests -p slablab-kmem -p slablab-rcu -p slablab-xarray
 
 # What it takes to build a kernel and to boot it.
 BOOT_PACKAGES = util-linux tar xz-utils patch make gcc binutils flex bison bc perl libelf-dev libc6-dev \

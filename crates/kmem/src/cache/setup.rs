@@ -3,6 +3,8 @@
 use super::args::Tunables;
 use super::geometry::Arch;
 use super::kmalloc::KmallocConfig;
+#[cfg(all(test, loom))]
+use crate::ids::PAGE_SIZE;
 use crate::ids::{NodeId, Order};
 
 /// Whether like caches share slabs.
@@ -75,6 +77,33 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
+    /// The smallest machine on which threads meet, for loom's models: one node, `pages` pages, slabs of a page.
+    #[cfg(all(test, loom))]
+    pub(crate) fn of_models(
+        cpus: u32,
+        pages: u64,
+        caches_max: u32,
+        kmalloc: KmallocConfig,
+    ) -> Self {
+        Self {
+            cpus,
+            nodes: 1,
+            memory_bytes: pages * PAGE_SIZE,
+            arch: Arch::default(),
+            caches_max,
+            min_objects: 1,
+            order_max: Order(0),
+            order_max_is_asked: true,
+            tunables: Tunables::default(),
+            merging: Merging::Off,
+            check: CheckLevel::Off,
+            objects: Objects::default(),
+            readers: Readers::default(),
+            kmalloc,
+            slab_log: false,
+        }
+    }
+
     /// Returns whether objects are only counted.
     pub(crate) fn counts(&self) -> bool {
         self.objects == Objects::Counted && self.check == CheckLevel::Off

@@ -17,11 +17,10 @@ use crate::backend::ops::{Held, Ops};
 use crate::backend::partial::nodes::Node;
 use crate::backend::partial::word::State;
 use crate::cache::args::{CacheArgs, Tunables};
-use crate::cache::geometry::Arch;
 use crate::cache::kmalloc::KmallocConfig;
-use crate::cache::setup::{CheckLevel, Merging, Objects, Readers, Setup};
+use crate::cache::setup::Setup;
 use crate::front::cpu::Cpu;
-use crate::ids::{CacheId, CpuId, NodeId, ObjPtr, Order, PAGE_SIZE, Site};
+use crate::ids::{CacheId, CpuId, NodeId, ObjPtr, PAGE_SIZE, Site};
 use crate::machine::Machine;
 use crate::raw::arena::Arena;
 
@@ -43,22 +42,7 @@ impl Small {
     fn new(cpu_partial: u32, min_partial: u32) -> Arc<Self> {
         let kmalloc =
             KmallocConfig { classes: Vec::new(), types: Vec::new(), ..Default::default() };
-        let setup = Setup {
-            cpus: CPUS,
-            nodes: 1,
-            memory_bytes: PAGES * PAGE_SIZE,
-            arch: Arch::default(),
-            caches_max: 1,
-            min_objects: 1,
-            order_max: Order(0),
-            order_max_is_asked: true,
-            tunables: Tunables::default(),
-            merging: Merging::Off,
-            check: CheckLevel::Off,
-            readers: Readers::default(),
-            kmalloc,
-            objects: Objects::default(),
-        };
+        let setup = Setup::of_models(CPUS, PAGES, 1, kmalloc);
         let machine = Machine::boot(setup, Arena::reserve(PAGES * PAGE_SIZE).unwrap()).unwrap();
         let tunables = Tunables::default()
             .with("order", 0)

@@ -12,11 +12,10 @@ use loom::thread;
 use super::SlubSheaves;
 use crate::Gfp;
 use crate::cache::args::{CacheArgs, Tunables};
-use crate::cache::geometry::Arch;
 use crate::cache::kmalloc::KmallocConfig;
-use crate::cache::setup::{CheckLevel, Merging, Objects, Readers, Setup};
+use crate::cache::setup::Setup;
 use crate::front::cpu::Cpu;
-use crate::ids::{CacheId, CpuId, ObjPtr, Order, PAGE_SIZE, Site};
+use crate::ids::{CacheId, CpuId, ObjPtr, PAGE_SIZE, Site};
 use crate::machine::Machine;
 use crate::raw::arena::Arena;
 
@@ -40,22 +39,7 @@ impl Small {
             ..Default::default()
         };
         let pages = 48;
-        let setup = Setup {
-            cpus: CPUS,
-            nodes: 1,
-            memory_bytes: pages * PAGE_SIZE,
-            arch: Arch::default(),
-            caches_max: 2,
-            min_objects: 1,
-            order_max: Order(0),
-            order_max_is_asked: true,
-            tunables: Tunables::default(),
-            merging: Merging::Off,
-            check: CheckLevel::Off,
-            readers: Readers::default(),
-            kmalloc,
-            objects: Objects::default(),
-        };
+        let setup = Setup::of_models(CPUS, pages, 2, kmalloc);
         let machine = Machine::boot(setup, Arena::reserve(pages * PAGE_SIZE).unwrap()).unwrap();
         let args =
             CacheArgs::new("small", bytes).tunables(Tunables::default().with("min_partial", 0));
