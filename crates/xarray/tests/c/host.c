@@ -53,7 +53,7 @@ void kapi_atomic_exit(void)
 }
 
 /* Nobody counts which locks are held, nor what sleeps. */
-void kapi_lock_enter(const volatile void *lock)
+void kapi_lock_enter(const volatile void *lock, unsigned int how)
 {
 }
 
@@ -65,19 +65,31 @@ void kapi_lock_exit(const volatile void *lock)
 {
 }
 
+void kapi_lock_class(const volatile void *lock, const void *key, const char *name, unsigned int subclass)
+{
+}
+
 #ifdef __KERNEL__
 void kapi_might_alloc(const char *name, gfp_t gfp)
 {
 }
 #endif
 
-/* Interrupts are off in name only. */
+/* Interrupts and bottom halves are off in name only. */
 unsigned long kapi_irq_save(void)
 {
 	return 0;
 }
 
 void kapi_irq_restore(unsigned long flags)
+{
+}
+
+void kapi_bh_disable(void)
+{
+}
+
+void kapi_bh_enable(void)
 {
 }
 
