@@ -64,6 +64,11 @@ impl Portion {
         ptr & self.mask == self.value
     }
 
+    /// Returns the bits of an address that choose, and what they are in the portion.
+    pub(crate) fn bits(&self) -> (u64, u64) {
+        (self.mask, self.value)
+    }
+
     /// Returns it in the language of the kernel's event filters, which has no comparison of some bits. NULL, which is freed
     /// often, and `ZERO_SIZE_PTR` are in no page; where all bits are to be 0 they are left out by a test of their own.
     pub(crate) fn filter(&self) -> String {

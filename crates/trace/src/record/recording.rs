@@ -83,20 +83,25 @@ fn only(options: &RecordOptions) -> Vec<String> {
 
 /// Loads the programs that choose events, where something is chosen that they can choose. A function that is not there is
 /// refused before anything is recorded: afterwards the trace could not be made, now or later.
-fn tracer(options: &RecordOptions) -> Result<Option<Tracer>, Error> {
-    let symbols = match options.sites.is_empty() && options.callers.is_empty() {
-        true => return Ok(None),
-        false => Symbols::running()?,
-    };
+///
+/// A portion without stacks is chosen by the kernel's own filter: only a trigger that writes stacks has to evaluate it again.
+fn tracer(options: &RecordOptions, portion: Option<Portion>) -> Result<Option<Tracer>, Error> {
+    let by_place = !options.sites.is_empty() || !options.callers.is_empty();
+    let by_page = portion.is_some() && options.stacks && options.frees;
+    if !by_place && !by_page {
+        return Ok(None);
+    }
+    let symbols = Symbols::running()?;
     let sites = places(&symbols, &options.sites)?;
     let callers = places(&symbols, &options.callers)?;
-    let is_alone = options.caches.is_empty() && options.one_in.is_none() && !options.pages;
+    let is_alone = options.caches.is_empty() && by_place != portion.is_some() && !options.pages;
     if !is_alone || options.keep == Keep::Last {
         return Ok(None);
     }
     let wanted = Wanted {
         places: &sites,
         callers: &callers,
+        portion,
         queue_bytes: (buffer_kib(options) as usize) << 10,
         with_frees: options.frees,
         with_stacks: options.stacks,
@@ -132,7 +137,11 @@ impl Recording {
                 remedy: "boot a kernel built with CONFIG_EVENT_TRACING=y".into(),
             });
         }
-        let tracer = tracer(options)?;
+        let portion = options.one_in.map(|one_in| {
+            let seed = machine::unix_ns().unwrap_or(0) ^ u64::from(std::process::id());
+            Portion::draw(one_in, seed)
+        });
+        let tracer = tracer(options, portion)?;
         let signals =
             Signals::catch().map_err(|e| Error::io("signals".as_ref(), "cannot catch", e))?;
         let instance = tracefs.instance()?;
@@ -150,10 +159,6 @@ impl Recording {
         instance.write_if_there("buffer_percent", &drain::WAKE_PERCENT.to_string())?;
         instance.write("trace_clock", "mono")?;
         instance.write("buffer_size_kb", &buffer_kib.to_string())?;
-        let portion = options.one_in.map(|one_in| {
-            let seed = machine::unix_ns().unwrap_or(0) ^ u64::from(std::process::id());
-            Portion::draw(one_in, seed)
-        });
         let chosen = Chosen { caches: &options.caches, sites: &options.sites, portion };
         let filter = Filter::new(&chosen)?;
         let events = if tracer.is_some() { Vec::new() } else { filter.set(&instance, events)? };

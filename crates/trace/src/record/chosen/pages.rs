@@ -42,7 +42,8 @@ macro_rules! sizes {
              \tfield:unsigned long gfp_flags;\toffset:28;\tsize:4;\tsigned:0;\n\
              \tfield:size_t bytes_req;\toffset:32;\tsize:8;\tsigned:0;\n\
              \tfield:size_t bytes_alloc;\toffset:40;\tsize:8;\tsigned:0;\n\
-             \tfield:int node;\toffset:48;\tsize:4;\tsigned:1;\n"
+             \tfield:int node;\toffset:48;\tsize:4;\tsigned:1;\n\
+             \tfield:bool accounted;\toffset:52;\tsize:1;\tsigned:0;\n"
         )
     };
 }
@@ -74,7 +75,7 @@ const STACK_ID: u16 = 65405;
 
 /// Bytes of a page's head, of an allocation's fixed fields, and of a free's.
 const HEAD_BYTES: usize = 16;
-const ALLOC_BYTES: usize = 52;
+const ALLOC_BYTES: usize = 53;
 const FREE_BYTES: usize = 28;
 const NAME_AT: usize = 24;
 /// A time step has 27 bits.
@@ -166,6 +167,7 @@ fn event(record: &Record, cache: &[u8]) -> Vec<u8> {
         event.extend(record.requested_bytes.to_le_bytes());
         event.extend(record.allocated_bytes.to_le_bytes());
         event.extend(record.node.to_le_bytes());
+        event.push(u8::from(record.is_accounted));
     }
     event.extend(cache);
     event

@@ -1,7 +1,7 @@
 //! A record that a program pushed: an allocation or a free.
 
 /// Bytes of a record without its frames, of its frames, and of a cache's name: the order is that of `kernel/bpf/record.bpf`.
-pub(super) const RECORD_BYTES: usize = 72;
+pub(super) const RECORD_BYTES: usize = 80;
 pub(super) const FRAMES_BYTES: usize = 512;
 pub(super) const CACHE_NAME_BYTES: usize = 48;
 /// What a program needs to put one together.
@@ -30,6 +30,8 @@ pub(super) struct Record {
     pub(super) node: i32,
     /// Address of its `kmem_cache`; 0 for kmalloc
     pub(super) cache: u64,
+    /// Whether a memory cgroup is charged for it
+    pub(super) is_accounted: bool,
     /// Return addresses, nearest first
     pub(super) frames: Vec<u64>,
 }
@@ -56,6 +58,7 @@ impl Record {
             gfp: u32_at(56),
             node: u32_at(60).cast_signed(),
             cache: u64_at(64),
+            is_accounted: u64_at(72) != 0,
             frames: frames.chunks_exact(8).map(frame).collect(),
         }
     }

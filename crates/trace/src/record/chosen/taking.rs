@@ -146,6 +146,7 @@ impl Cpu {
 pub(crate) fn cannot(error: &slablab_bpf::Error) -> Error {
     Error::CannotRecord {
         what: format!("BPF: {error}"),
-        remedy: "record without --sites and --callers, and choose by --site when you ask".into(),
+        remedy: "record without --sites, --callers and --stacks, and choose by --site when you ask"
+            .into(),
     }
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use slablab_bpf::{Assembly, Attached, Btf, Error as BpfError, Kind, Map, Names, Program, Shared};
 
 use super::record::{CACHE_NAME_BYTES, FRAMES_BYTES, RECORD_BYTES, SCRATCH_BYTES, kind};
-use crate::Symbols;
+use crate::{Portion, Symbols};
 
 const PROGRAMS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernel/record.bpf"));
 
@@ -68,6 +68,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) places: &'a [Range<u64>],
     /// Functions: one of them is to be in the stack; any where there are none
     pub(crate) callers: &'a [Range<u64>],
+    /// All events of objects in a portion of the pages, in place of call sites and callers
+    pub(crate) portion: Option<Portion>,
     pub(crate) queue_bytes: usize,
     pub(crate) with_frees: bool,
     pub(crate) with_stacks: bool,
@@ -91,6 +93,8 @@ pub(crate) struct Tracer {
     filter: Shared,
     live: Map,
     scratches: Vec<Map>,
+    /// What the names of programs begin with
+    prefix: &'static str,
     loaded: Vec<Program>,
     attached: Vec<Attached>,
     misses: AtomicU64,
@@ -112,6 +116,7 @@ impl Tracer {
         let cpus = cpus.next_power_of_two();
         let record_bytes = RECORD_BYTES + if wanted.with_stacks { FRAMES_BYTES } else { 0 };
         let queued = (wanted.queue_bytes / record_bytes).max(QUEUED_MIN);
+        let follows = wanted.with_frees && wanted.portion.is_none();
         let mut tracer = Tracer {
             queue: Map::queue("queue", record_bytes, queued)?,
             caches: Map::hash("caches", 8, CACHE_NAME_BYTES, CACHES_MAX)?,
@@ -121,8 +126,9 @@ impl Tracer {
             kinds: Shared::new("kinds", cpus * KINDS * KIND_BYTES)?,
             cpus,
             filter: Shared::new("filter", FILTER * 4)?,
-            live: Map::hash("live", 8, 8, if wanted.with_frees { LIVE_MAX } else { 1 })?,
+            live: Map::hash("live", 8, 8, if follows { LIVE_MAX } else { 1 })?,
             scratches: Vec::new(),
+            prefix: if wanted.portion.is_some() { "portion." } else { "" },
             loaded: Vec::new(),
             attached: Vec::new(),
             misses: AtomicU64::new(0),
@@ -133,6 +139,9 @@ impl Tracer {
         let mut names = tracer.names(&btf)?;
         names.number("places.count", count as i64);
         names.number("functions.count", wanted.callers.len() as i64);
+        let (mask, value) = wanted.portion.map_or((0, 0), |portion| portion.bits());
+        names.number("portion.mask", mask as i64);
+        names.number("portion.value", value as i64);
         // Before 6.16 no program may look at an argument that points to constant memory.
         let kmalloc = btf.tracepoint("kmalloc")?.type_id;
         let parts = (&assembly, &mut names);
@@ -166,7 +175,8 @@ impl Tracer {
         let scratch = Map::of_each_cpu("scratch", SCRATCH_BYTES)?;
         names.map("scratch", &scratch);
         self.scratches.push(scratch);
-        Program::load(kind, name, type_id, &assembly.program(name, names)?)
+        let text = assembly.program(&format!("{}{name}", self.prefix), names)?;
+        Program::load(kind, name, type_id, &text)
     }
 
     /// Loads what sees objects freed without an event, as far as the kernel allows it.
@@ -260,6 +270,7 @@ impl Tracer {
             ("kmem_cache", "object_size", "kmem_cache.object_size"),
             ("kmem_cache", "size", "kmem_cache.size"),
             ("kmem_cache", "name", "kmem_cache.name"),
+            ("kmem_cache", "flags", "kmem_cache.flags"),
         ] {
             names.number(called, btf.offset(structure, field)?);
         }
@@ -268,6 +279,13 @@ impl Tracer {
         let syscall = fields.map(|field| btf.offset("pt_regs", field)).find_map(Result::ok);
         let missing = || BpfError::Missing("number of a system call in struct pt_regs".to_owned());
         names.number("pt_regs.syscall", syscall.ok_or_else(missing)?);
+        // The bits that say whether a cgroup is charged are numbered by what the kernel was built with, since 6.9 and 6.10.
+        for (bit, called, before) in [
+            ("___GFP_ACCOUNT_BIT", "gfp.account", 0x40_0000),
+            ("_SLAB_ACCOUNT", "slab.account", 0x400_0000),
+        ] {
+            names.number(called, btf.enumerator(bit).map_or(before, |bit| 1 << bit));
+        }
         arguments(&mut names, btf)?;
         Ok(names)
     }
@@ -324,6 +342,7 @@ fn arguments(names: &mut Names, btf: &Btf) -> Result<(), BpfError> {
         ("kmem_cache_alloc", "cache_alloc.cache", "struct kmem_cache *", 0),
         ("kmem_cache_alloc", "cache_alloc.gfp", "gfp_t", 0),
         ("kmem_cache_alloc", "cache_alloc.node", "int", 0),
+        ("kmem_cache_free", "cache_free.cache", "struct kmem_cache *", 0),
     ] {
         let types = btf.tracepoint(tracepoint)?.types;
         let mut found = types.iter().enumerate().filter(|(_, one)| *one == kind);
@@ -349,15 +368,17 @@ mod tests {
         }
         let symbols = Symbols::parse("1000 T first\n1100 t twice\n1200 T other\n");
         let many: Vec<_> = (0..PLACES_MAX as u64).map(|at| at * 16..at * 16 + 16).collect();
-        for (places, callers, with_frees, with_stacks) in [
-            (&[][..], &[][..], true, true),
-            (&many[..1], &[], false, false),
-            (&many[..], &[], true, false),
-            (&many[..], &many[..FUNCTIONS_MAX], true, true),
-            (&[], &many[..1], false, true),
+        let (all, sample) = (&[][..], Some(Portion::draw(16, 1)));
+        for (places, callers, portion, with_frees, with_stacks) in [
+            (all, all, None, true, true),
+            (all, all, sample, true, true),
+            (&many[..1], all, None, false, false),
+            (&many[..], all, None, true, false),
+            (&many[..], &many[..FUNCTIONS_MAX], None, true, true),
+            (all, &many[..1], None, false, true),
         ] {
             let queue_bytes = 1 << 20;
-            let wanted = Wanted { places, callers, queue_bytes, with_frees, with_stacks };
+            let wanted = Wanted { places, callers, portion, queue_bytes, with_frees, with_stacks };
             let mut tracer = Tracer::try_load(&wanted, &symbols, 64).unwrap();
             let running = tracer.start().unwrap();
             let has = |name: &str| running.0.iter().any(|program| program.name() == name);
