@@ -11,7 +11,7 @@
 //!
 //! Linux counterpart: `Documentation/bpf/` and `include/uapi/linux/bpf.h` @ 6.18.
 //!
-//! Modules, lower ones first: `error`, `types`; `raw`; `map`, `btf`; `asm`; `program`.
+//! Modules, lower ones first: `error`, `types`; `raw`; `map`, `ring`, `btf`; `asm`; `program`.
 
 mod asm;
 mod btf;
@@ -20,6 +20,7 @@ mod map;
 mod program;
 #[allow(unsafe_code, reason = "the unsafe floor, see its header")]
 mod raw;
+mod ring;
 pub mod types;
 
 pub use asm::{Assembly, Names};
@@ -27,3 +28,4 @@ pub use btf::{Btf, TracepointArguments};
 pub use error::Error;
 pub use map::{Entries, Map, Shared};
 pub use program::{Attached, Kind, Program};
+pub use ring::Ring;

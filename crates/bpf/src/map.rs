@@ -1,7 +1,7 @@
 //! Maps: tables in the kernel that programs write and we read.
 //!
 //! How it works: a [`Map`] of the kind hash is preallocated, so that a program that runs inside an allocation allocates nothing.
-//! So is a queue. A [`Shared`] map is an array of one value that is mapped into our memory, as a compiler's global variables
+//! A [`Shared`] map is an array of one value that is mapped into our memory, as a compiler's global variables
 //! are. A hash map is read in batches, which costs a system call for thousands of entries.
 //!
 //! Linux counterpart: `kernel/bpf/hashtab.c`, `arraymap.c` and `syscall.c` @ 6.18.
@@ -16,12 +16,11 @@ use crate::raw::{Attributes, SharedMemory, call, call_for_fd};
 const MAP_CREATE: i32 = 0;
 const MAP_UPDATE: i32 = 2;
 const MAP_DELETE: i32 = 3;
-const MAP_LOOKUP_AND_DELETE: i32 = 21;
 const MAP_LOOKUP_BATCH: i32 = 24;
 const TYPE_HASH: u32 = 1;
 const TYPE_ARRAY: u32 = 2;
 const TYPE_PERCPU_ARRAY: u32 = 6;
-const TYPE_QUEUE: u32 = 22;
+pub(crate) const TYPE_RING: u32 = 27;
 const FLAG_MMAPABLE: u32 = 1 << 10;
 const PAGE_BYTES: usize = 4096;
 
@@ -69,36 +68,6 @@ impl Map {
     pub fn of_each_cpu(name: &'static str, value_bytes: usize) -> Result<Self, Error> {
         let fd = create(name, TYPE_PERCPU_ARRAY, [4, value_bytes, 1], 0)?;
         Ok(Self { name, fd, key_bytes: 4, value_bytes, entries_max: 1 })
-    }
-
-    /// Makes an empty queue with room for `entries_max` values: programs push them, and [`Map::pop`] takes them out.
-    ///
-    /// # Errors
-    /// When the kernel refuses it: for lack of a right or of memory.
-    pub fn queue(
-        name: &'static str,
-        value_bytes: usize,
-        entries_max: usize,
-    ) -> Result<Self, Error> {
-        let fd = create(name, TYPE_QUEUE, [0, value_bytes, entries_max], 0)?;
-        Ok(Self { name, fd, key_bytes: 0, value_bytes, entries_max })
-    }
-
-    /// Takes the oldest value out of a queue; returns whether there was one.
-    ///
-    /// # Errors
-    /// When the kernel refuses the call.
-    ///
-    /// # Panics
-    /// When the value has another length than the map's.
-    pub fn pop(&self, value: &mut [u8]) -> Result<bool, Error> {
-        assert_eq!((0, value.len()), (self.key_bytes, self.value_bytes));
-        let attributes = Attributes::new().u32(0, self.raw_fd()).output(16, value);
-        match call(MAP_LOOKUP_AND_DELETE, &mut { attributes }) {
-            Ok(_) => Ok(true),
-            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(false),
-            Err(error) => self.told(Err(error)),
-        }
     }
 
     /// Returns the entries that it has room for.
@@ -241,7 +210,7 @@ impl AsFd for Map {
 }
 
 /// Makes a map of keys, values and entries as large as said.
-fn create(
+pub(crate) fn create(
     name: &'static str,
     kind: u32,
     [key_bytes, value_bytes, entries]: [usize; 3],

@@ -18,7 +18,7 @@ use crate::object::THRESHOLD_ALL;
 use crate::tracer::Tracer;
 
 /// Tracked allocations of a site, on one CPU, until its share is halved.
-pub(crate) const LEFT: u64 = 256;
+pub(crate) const LEFT: u64 = 64;
 /// A site that is new is tracked whole, until it is known or `LEFT` is used up.
 pub(crate) const THRESHOLD_NEW: u64 = THRESHOLD_ALL;
 /// The least share: one in 65,536.

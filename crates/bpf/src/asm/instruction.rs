@@ -122,7 +122,7 @@ pub(super) fn helper(name: &str) -> Option<i32> {
         "get_current_comm" => 16,
         "get_stack" => 67,
         "get_current_cgroup_id" => 80,
-        "map_push_elem" => 87,
+        "ringbuf_output" => 130,
         "probe_read_kernel" => 113,
         "probe_read_kernel_str" => 115,
         "seq_write" => 127,

@@ -27,6 +27,7 @@ use self::instruction::Instruction;
 use self::line::Piece;
 use crate::error::Error;
 use crate::map::{Map, Shared};
+use crate::ring::Ring;
 
 /// Parts within parts that are followed: one that takes itself over ends here.
 const PARTS_DEEP: usize = 4;
@@ -48,6 +49,11 @@ impl Names {
     /// Gives a map a name, for `r1 = map NAME`.
     pub fn map(&mut self, name: &'static str, map: &Map) {
         self.maps.insert(name, map.raw_fd());
+    }
+
+    /// Gives a ring a name, for `r1 = map NAME`.
+    pub fn ring(&mut self, name: &'static str, ring: &Ring) {
+        self.maps.insert(name, ring.raw_fd());
     }
 
     /// Gives a shared value a name, for `r1 = value NAME`.

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
+use slablab_bpf::Ring;
 use slablab_host::{Signals, printable};
 
 use super::cgroups;
@@ -37,6 +38,9 @@ use crate::{Error, Meta, PageKind, Portion, Symbols};
 
 /// Part of the machine's memory that all buffers together may take by default.
 const MEMORY_SHARE: u64 = 8;
+
+/// Bytes of records that may wait where BPF chooses them, by default: 130,000 allocations with their stacks.
+const RING_BYTES: usize = 32 << 20;
 
 /// Kibibytes of a ring buffer that has events of names alone.
 const NAMES_KIB: u32 = 1 << 10;
@@ -85,7 +89,10 @@ fn only(options: &RecordOptions) -> Vec<String> {
 /// refused before anything is recorded: afterwards the trace could not be made, now or later.
 ///
 /// A portion without stacks is chosen by the kernel's own filter: only a trigger that writes stacks has to evaluate it again.
-fn tracer(options: &RecordOptions, portion: Option<Portion>) -> Result<Option<Tracer>, Error> {
+fn tracer(
+    options: &RecordOptions,
+    portion: Option<Portion>,
+) -> Result<Option<(Tracer, Ring)>, Error> {
     let by_place = !options.sites.is_empty() || !options.callers.is_empty();
     let by_page = portion.is_some() && options.stacks && options.frees;
     if !by_place && !by_page {
@@ -102,7 +109,7 @@ fn tracer(options: &RecordOptions, portion: Option<Portion>) -> Result<Option<Tr
         places: &sites,
         callers: &callers,
         portion,
-        queue_bytes: (buffer_kib(options) as usize) << 10,
+        ring_bytes: ring_bytes(options),
         with_frees: options.frees,
         with_stacks: options.stacks,
     };
@@ -211,9 +218,9 @@ impl Recording {
             meta,
             cgroups: Running::default(),
         };
-        let taking = |tracer: Tracer| {
+        let taking = |(tracer, ring): (Tracer, Ring)| {
             let cpus = head.meta.cpus;
-            let taking = Taking::new(&tracer, &Symbols::running()?, unfinished, page_bytes, cpus)?;
+            let taking = Taking::new(ring, &Symbols::running()?, unfinished, page_bytes, cpus)?;
             Ok::<_, Error>((tracer, taking))
         };
         let chosen = tracer.map(taking).transpose()?;
@@ -423,6 +430,11 @@ impl Drop for StopOnDrop<'_> {
 
 fn buffer_kib(options: &RecordOptions) -> u32 {
     options.buffer_kib.unwrap_or_else(|| buffer_kib_default(machine::cpus_online().len()))
+}
+
+fn ring_bytes(options: &RecordOptions) -> usize {
+    let bytes = (buffer_kib(options) as usize) << 10;
+    if options.buffer_kib.is_some() { bytes } else { bytes.min(RING_BYTES) }
 }
 
 fn buffer_kib_default(cpus: usize) -> u32 {

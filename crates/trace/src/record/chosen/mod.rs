@@ -2,7 +2,7 @@
 //! nothing.
 //!
 //! # How it works
-//! Programs (`kernel/bpf/record.bpf`) look at each allocation, and push those that were chosen into a queue. They follow these
+//! Programs (`kernel/bpf/record.bpf`) look at each allocation, and push those that were chosen into a ring. They follow these
 //! objects by address, so that no free of another object is recorded. Of the allocations of one call site, at one depth of
 //! the stack, in one system call, the first are looked at for functions of `--callers`, and later one in 64; where those are
 //! found in one, all of its kind are. Of a portion of the pages, all events are pushed. [`Taking`] takes the records out, and writes them as pages of the ring buffer

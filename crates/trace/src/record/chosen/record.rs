@@ -37,16 +37,16 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Reads a value of the queue.
-    pub(super) fn parse(value: &[u8]) -> Record {
+    /// Reads what a program pushed; `None` where it is shorter than what all have.
+    pub(super) fn parse(value: &[u8]) -> Option<Record> {
+        let (fixed, frames) = value.split_at_checked(RECORD_BYTES)?;
         let u32_at =
-            |at: usize| u32::from_ne_bytes(value[at..at + 4].try_into().expect("four bytes"));
+            |at: usize| u32::from_ne_bytes(fixed[at..at + 4].try_into().expect("four bytes"));
         let u64_at =
-            |at: usize| u64::from_ne_bytes(value[at..at + 8].try_into().expect("eight bytes"));
-        let frames = &value[RECORD_BYTES..];
+            |at: usize| u64::from_ne_bytes(fixed[at..at + 8].try_into().expect("eight bytes"));
         let frames = &frames[..(u32_at(20) as usize).min(frames.len())];
         let frame = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
-        Record {
+        Some(Record {
             kind: u32_at(0),
             cpu: u32_at(4),
             time_ns: u64_at(8),
@@ -60,6 +60,6 @@ impl Record {
             cache: u64_at(64),
             is_accounted: u64_at(72) != 0,
             frames: frames.chunks_exact(8).map(frame).collect(),
-        }
+        })
     }
 }

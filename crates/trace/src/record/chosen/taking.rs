@@ -1,4 +1,4 @@
-//! Takes records out of the queue while the recording runs, and writes them to the files of their CPUs.
+//! Takes records out of the ring while the recording runs, and writes them to the files of their CPUs.
 //!
 //! How it works: one thread looks every [`NAP`]. What was taken is in the files once a second, so that a recorder that is killed
 //! loses little.
@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
+use slablab_bpf::Ring;
 
 use super::pages::Pages;
-use super::record::{FRAMES_BYTES, RECORD_BYTES, Record};
+use super::record::Record;
 use super::tracer::Tracer;
 use crate::record::drain::keep_whole_pages;
 use crate::record::unfinished::Unfinished;
@@ -31,8 +32,8 @@ const TRACER_FRAMES_MAX: usize = 6;
 /// Who takes records out.
 #[derive(Debug)]
 pub(crate) struct Taking {
+    ring: Ring,
     cpus: Vec<Cpu>,
-    value: Vec<u8>,
     /// Names of caches, by address
     caches: FxHashMap<u64, Vec<u8>>,
     /// Where the functions are by which programs are called
@@ -52,7 +53,7 @@ struct Cpu {
 impl Taking {
     /// Makes the files, one for each CPU that the machine may have.
     pub(crate) fn new(
-        tracer: &Tracer,
+        ring: Ring,
         symbols: &Symbols,
         unfinished: &Unfinished,
         page_bytes: usize,
@@ -62,10 +63,9 @@ impl Taking {
             let (file, path) = (unfinished.create_objects(cpu)?, unfinished.objects_path(cpu));
             Ok(Cpu { pages: Pages::new(page_bytes), done: Vec::new(), file, path })
         };
-        let frames_bytes = if tracer.with_stacks { FRAMES_BYTES } else { 0 };
         Ok(Taking {
+            ring,
             cpus: (0..cpus).map(cpu).collect::<Result<_, Error>>()?,
-            value: vec![0; RECORD_BYTES + frames_bytes],
             caches: FxHashMap::default(),
             tracers: TRACERS.iter().flat_map(|name| symbols.places(name)).collect(),
         })
@@ -91,34 +91,27 @@ impl Taking {
     }
 
     fn take(&mut self, tracer: &Tracer) -> Result<(), Error> {
-        while tracer.queue.pop(&mut self.value).map_err(|error| cannot(&error))? {
-            let mut record = Record::parse(&self.value);
+        let Taking { ring, cpus, caches, tracers } = self;
+        let mut result = Ok(());
+        ring.take(|value| {
+            let Some(mut record) = Record::parse(value) else { return };
             let is_tracer =
-                |frame: &u64| self.tracers.iter().any(|at| *frame > at.start && *frame <= at.end);
+                |frame: &u64| tracers.iter().any(|at| *frame > at.start && *frame <= at.end);
             let begin = record.frames.iter().take(TRACER_FRAMES_MAX).rposition(is_tracer);
             record.frames.drain(..begin.map_or(0, |at| at + 1));
-            if record.cache != 0 && !self.caches.contains_key(&record.cache) {
-                self.read_caches(tracer)?;
+            if record.cache != 0 && !caches.contains_key(&record.cache) {
+                read_caches(tracer, caches).unwrap_or_else(|error| result = Err(error));
             }
-            let cache = self.caches.get(&record.cache).map_or(&b""[..], Vec::as_slice);
+            let cache = caches.get(&record.cache).map_or(&b""[..], Vec::as_slice);
             // One that came while it was recorded has no file.
-            let last = self.cpus.len() - 1;
-            let cpu = &mut self.cpus[last.min(record.cpu as usize)];
+            let last = cpus.len() - 1;
+            let cpu = &mut cpus[last.min(record.cpu as usize)];
             cpu.pages.add(&record, cache, &mut cpu.done);
-            if cpu.done.len() >= WRITTEN_BYTES {
-                cpu.write()?;
+            if cpu.done.len() >= WRITTEN_BYTES && result.is_ok() {
+                result = cpu.write();
             }
-        }
-        Ok(())
-    }
-
-    fn read_caches(&mut self, tracer: &Tracer) -> Result<(), Error> {
-        for (key, name) in tracer.caches.entries().map_err(|error| cannot(&error))?.iter() {
-            let address = u64::from_ne_bytes(key.try_into().expect("eight bytes"));
-            let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
-            self.caches.insert(address, name[..end].to_vec());
-        }
-        Ok(())
+        });
+        result
     }
 
     /// Writes what was taken.
@@ -128,6 +121,16 @@ impl Taking {
             cpu.write()
         })
     }
+}
+
+/// Reads the names of all caches that programs have seen.
+fn read_caches(tracer: &Tracer, caches: &mut FxHashMap<u64, Vec<u8>>) -> Result<(), Error> {
+    for (key, name) in tracer.caches.entries().map_err(|error| cannot(&error))?.iter() {
+        let address = u64::from_ne_bytes(key.try_into().expect("eight bytes"));
+        let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+        caches.insert(address, name[..end].to_vec());
+    }
+    Ok(())
 }
 
 impl Cpu {

@@ -12,9 +12,11 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use slablab_bpf::{Assembly, Attached, Btf, Error as BpfError, Kind, Map, Names, Program, Shared};
+use slablab_bpf::{
+    Assembly, Attached, Btf, Error as BpfError, Kind, Map, Names, Program, Ring, Shared,
+};
 
-use super::record::{CACHE_NAME_BYTES, FRAMES_BYTES, RECORD_BYTES, SCRATCH_BYTES, kind};
+use super::record::{CACHE_NAME_BYTES, SCRATCH_BYTES, kind};
 use crate::{Portion, Symbols};
 
 const PROGRAMS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernel/record.bpf"));
@@ -27,8 +29,8 @@ const BATCH: &str = "rcu_invoke_kfree_bulk_callback";
 const SILENT_FREES: [(&str, usize); 2] = [("kmem_cache_free_bulk", 3), ("__kfree_rcu_sheaf", 2)];
 const BULK_MAX: i64 = 512;
 
-/// Records that wait to be taken out, at least; objects that are followed at once, and caches that have a name.
-const QUEUED_MIN: usize = 1 << 10;
+/// Bytes of records that wait to be taken out, at least; objects that are followed at once, and caches that have a name.
+const RING_BYTES_MIN: usize = 1 << 20;
 const LIVE_MAX: usize = 1 << 18;
 const CACHES_MAX: usize = 2048;
 /// Counters by page.
@@ -70,7 +72,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) callers: &'a [Range<u64>],
     /// All events of objects in a portion of the pages, in place of call sites and callers
     pub(crate) portion: Option<Portion>,
-    pub(crate) queue_bytes: usize,
+    /// Bytes of records that may wait, which become a power of two
+    pub(crate) ring_bytes: usize,
     pub(crate) with_frees: bool,
     pub(crate) with_stacks: bool,
 }
@@ -82,7 +85,6 @@ pub(crate) struct Running(Vec<Attached>);
 /// The programs, and their maps.
 #[derive(Debug)]
 pub(crate) struct Tracer {
-    pub(super) queue: Map,
     pub(super) caches: Map,
     control: Shared,
     places: Shared,
@@ -98,27 +100,32 @@ pub(crate) struct Tracer {
     loaded: Vec<Program>,
     attached: Vec<Attached>,
     misses: AtomicU64,
-    pub(super) with_stacks: bool,
 }
 
 impl Tracer {
-    /// Loads the programs, for a machine of `cpus` CPUs. Returns `None` where they are not for what is wanted, or not for
+    /// Loads the programs, for a machine of `cpus` CPUs, and makes the ring that they push records into. Returns `None` where they are not for what is wanted, or not for
     /// this kernel.
-    pub(crate) fn load(wanted: &Wanted<'_>, symbols: &Symbols, cpus: usize) -> Option<Tracer> {
+    pub(crate) fn load(
+        wanted: &Wanted<'_>,
+        symbols: &Symbols,
+        cpus: usize,
+    ) -> Option<(Tracer, Ring)> {
         let is_known = cfg!(target_endian = "little")
             && wanted.places.len() <= PLACES_MAX
             && wanted.callers.len() <= FUNCTIONS_MAX;
         is_known.then(|| Self::try_load(wanted, symbols, cpus).ok()).flatten()
     }
 
-    fn try_load(wanted: &Wanted<'_>, symbols: &Symbols, cpus: usize) -> Result<Tracer, BpfError> {
+    fn try_load(
+        wanted: &Wanted<'_>,
+        symbols: &Symbols,
+        cpus: usize,
+    ) -> Result<(Tracer, Ring), BpfError> {
         let btf = Btf::running()?;
         let cpus = cpus.next_power_of_two();
-        let record_bytes = RECORD_BYTES + if wanted.with_stacks { FRAMES_BYTES } else { 0 };
-        let queued = (wanted.queue_bytes / record_bytes).max(QUEUED_MIN);
+        let ring = Ring::new("ring", wanted.ring_bytes.max(RING_BYTES_MIN))?;
         let follows = wanted.with_frees && wanted.portion.is_none();
         let mut tracer = Tracer {
-            queue: Map::queue("queue", record_bytes, queued)?,
             caches: Map::hash("caches", 8, CACHE_NAME_BYTES, CACHES_MAX)?,
             control: Shared::new("control", (Control::Lost as usize + LOST_CPUS) * 8)?,
             places: Shared::new("places", PLACES_MAX * 16)?,
@@ -132,11 +139,11 @@ impl Tracer {
             loaded: Vec::new(),
             attached: Vec::new(),
             misses: AtomicU64::new(0),
-            with_stacks: wanted.with_stacks,
         };
         let count = tracer.choose(wanted, symbols);
         let assembly = Assembly::parse(PROGRAMS)?;
         let mut names = tracer.names(&btf)?;
+        names.ring("ring", &ring);
         names.number("places.count", count as i64);
         names.number("functions.count", wanted.callers.len() as i64);
         let (mask, value) = wanted.portion.map_or((0, 0), |portion| portion.bits());
@@ -161,7 +168,7 @@ impl Tracer {
             )?;
             tracer.loaded.push(program);
         }
-        Ok(tracer)
+        Ok((tracer, ring))
     }
 
     /// Loads a program with a scratch of its own.
@@ -233,8 +240,7 @@ impl Tracer {
     /// Returns what the names in the programs stand for on this kernel.
     fn names(&self, btf: &Btf) -> Result<Names, BpfError> {
         let mut names = Names::default();
-        for (name, map) in [("queue", &self.queue), ("live", &self.live), ("caches", &self.caches)]
-        {
+        for (name, map) in [("live", &self.live), ("caches", &self.caches)] {
             names.map(name, map);
         }
         for (name, value) in [
@@ -299,7 +305,7 @@ impl Tracer {
         Ok(running)
     }
 
-    /// Ends the programs. What they pushed stays in the queue.
+    /// Ends the programs. What they pushed stays in the ring.
     pub(crate) fn stop(&self, running: Running) {
         let misses = running.0.iter().map(|program| program.misses().unwrap_or(0)).sum();
         self.misses.store(misses, Ordering::Relaxed);
@@ -362,7 +368,7 @@ mod tests {
     /// Wants root and BPF tracing: elsewhere it says so.
     #[test]
     fn the_verifier_takes_the_programs_for_all_that_may_be_wanted() {
-        if let Err(error) = Map::queue("queue", 8, 1) {
+        if let Err(error) = Ring::new("ring", 1) {
             // A host may refuse BPF to root, too.
             return println!("SKIPPED: {error}");
         }
@@ -377,9 +383,9 @@ mod tests {
             (&many[..], &many[..FUNCTIONS_MAX], None, true, true),
             (all, &many[..1], None, false, true),
         ] {
-            let queue_bytes = 1 << 20;
-            let wanted = Wanted { places, callers, portion, queue_bytes, with_frees, with_stacks };
-            let mut tracer = Tracer::try_load(&wanted, &symbols, 64).unwrap();
+            let ring_bytes = 1 << 20;
+            let wanted = Wanted { places, callers, portion, ring_bytes, with_frees, with_stacks };
+            let (mut tracer, _) = Tracer::try_load(&wanted, &symbols, 64).unwrap();
             let running = tracer.start().unwrap();
             let has = |name: &str| running.0.iter().any(|program| program.name() == name);
             assert_eq!((has(ALLOC), has("kfree")), (true, with_frees));
