@@ -307,9 +307,9 @@ fn what_is_killed_beside_others_changes_nothing_of_theirs() {
     let other = Other::new();
     let settings = other.settings();
     let programs = programs_in_kernel();
-    let record = |name: &str| {
+    let record = |name: &str, stacks: &str| {
         let mut command = slablab();
-        command.args(["record", "-m", "1M", "--stacks", "--no-probes", "--duration", "600", "-o"]);
+        command.args(["record", "-m", "1M", stacks, "--no-probes", "--duration", "600", "-o"]);
         Running::start(command.arg(folder.path().join(name)).stderr(Stdio::null()))
     };
     let hunt = || {
@@ -323,21 +323,25 @@ fn what_is_killed_beside_others_changes_nothing_of_theirs() {
     let instance =
         |running: &Running| Path::new(INSTANCES).join(format!("slablab-{}", running.0.id()));
     let records = |running: &Running| {
-        std::fs::read_to_string(instance(running).join("events/kmem/kfree/enable"))
+        std::fs::read_to_string(instance(running).join("events/task/task_newtask/enable"))
             .is_ok_and(|on| on == "1\n")
     };
-    let (mut recorder, mut survivor) = (record("killed.parquet"), record("kept.parquet"));
+    // A sample is chosen by BPF; stacks of all events are the kernel's trigger's.
+    let mut recorder = record("killed.parquet", "--stacks");
+    let mut survivor = record("kept.parquet", "--stacks=all");
     wait_until("both record", || records(&recorder) && records(&survivor));
+    wait_until("the recorder's programs come", || programs_in_kernel() >= programs + 4);
+    let with_recorder = programs_in_kernel();
     let mut hunter = hunt();
-    wait_until("the first hunt's programs come", || programs_in_kernel() >= programs + 4);
-    let of_one = programs_in_kernel() - programs;
+    wait_until("the first hunt's programs come", || programs_in_kernel() >= with_recorder + 4);
+    let of_one = programs_in_kernel() - with_recorder;
     let mut second = hunt();
-    wait_until("the second's come", || programs_in_kernel() >= programs + 2 * of_one);
+    wait_until("the second's come", || programs_in_kernel() >= with_recorder + 2 * of_one);
     for killed in [&mut recorder, &mut hunter] {
         killed.signal("-KILL");
         killed.0.wait().unwrap();
     }
-    wait_until("the killed hunt's programs go", || programs_in_kernel() == programs + of_one);
+    wait_until("programs of who was killed go", || programs_in_kernel() == programs + of_one);
     assert_eq!(other.settings(), settings);
     assert!(instance(&recorder).exists() && records(&survivor));
     // The next start.
