@@ -405,6 +405,34 @@ fn a_recording_with_stacks_names_owner_and_program() {
     assert!(entered.count() * 2 > owners.len());
 }
 
+/// BPF chooses a sample where the kernel has it, and the kernel's own filter elsewhere: what was allocated is freed in either.
+#[test]
+fn a_sample_with_stacks_has_each_object_from_its_allocation_to_its_free() {
+    if !shown::is_root() || !Path::new("/sys/kernel/tracing/events/kmem").is_dir() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("t.parquet");
+    let script = "import os\n\
+        for again in range(2):\n held = [os.eventfd(0) for _ in range(900)]\n for fd in held: os.close(fd)\n";
+    let recorded = slablab()
+        .args(["record", "--sample", "2", "--stacks", "-o"])
+        .arg(&trace)
+        .args(["--", "python3", "-c", script])
+        .output()
+        .unwrap();
+    assert!(recorded.status.success(), "{}", String::from_utf8_lossy(&recorded.stderr));
+    sums_are_equal(&trace);
+    let answer = stat(&trace, &["--by", "owner", "--comm", "python3"]);
+    let number = |of: &Value, name: &str| of[name].as_u64().unwrap();
+    let mut groups = answer["groups"].as_array().unwrap().iter();
+    let of_eventfd = groups.find(|group| group["names"][0] == "do_eventfd").unwrap();
+    let allocs = number(of_eventfd, "allocs");
+    assert!(allocs > 0 && allocs <= 1800, "{of_eventfd}");
+    assert_eq!(number(of_eventfd, "freed"), allocs, "{of_eventfd}");
+    assert_eq!((number(&answer, "one_in"), number(&answer, "allocs_without_stack")), (2, 0));
+}
+
 /// A function of a module that is in no list allocates 96 bytes for two callers: with `--helper` each is advised, asked about
 /// and patched by itself.
 #[test]
