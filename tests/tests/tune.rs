@@ -262,3 +262,28 @@ fn what_fits_the_smallest_machine_needs_no_more_than_it() {
         assert_eq!(contender["memory_bytes_min"], 4 << 20, "{contender}");
     }
 }
+
+/// Capacities and barns are constants of the source: they are searched apart, and nothing is typed for them.
+#[test]
+fn sheaves_are_searched_and_the_answer_is_a_change_of_the_source() {
+    let json = stdout(&["tune", HACKBENCH, "--sheaves", "--least", "end", "--format", "json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["allocator"], "slub-sheaves");
+    assert!(json["tried"].as_array().unwrap().len() >= 35);
+    let end = |outcome: &Value| outcome["held_bytes"]["end"].as_f64().unwrap();
+    let answers = json["answers"].as_array().unwrap();
+    let extreme = answers.iter().find(|answer| answer["kind"] == "extreme").unwrap();
+    // Patched kernels held 4.25 MiB without sheaves, and 8.00 MiB with Linux's.
+    assert!(end(&extreme["outcome"]) < 0.6 * end(&json["recorded"]), "{extreme}");
+    for answer in answers {
+        let typed = &answer["typed"];
+        assert!(!typed["source"].as_array().unwrap().is_empty(), "{answer}");
+        assert_eq!(
+            (&typed["shell"], &typed["command_line"]),
+            (&Value::Array([].into()), &Value::Array([].into()))
+        );
+    }
+    let refused = refusal(&["tune", HACKBENCH, "--sheaves", "--allocator", "slub"]);
+    assert!(refused.contains("slub has no sheaves for all caches"), "{refused}");
+    refusal(&["tune", HACKBENCH, "--sheaves", "--apply-script", "/dev/null"]);
+}

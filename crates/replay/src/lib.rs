@@ -37,7 +37,7 @@ pub use advice::fleet::{FleetAdvice, FleetSite, TraceAdvice, TriedSite, fleet_ad
 pub use advice::result::{Advice, AdviceList, Change, Layout, NotTried, NotedSite, Profile, Worth};
 pub use advice::search::advise;
 pub use advice::tune::result::{AdvisedSetting, AnswerKind, HeldAt, Outcome, Tuning};
-pub use advice::tune::search::tune;
+pub use advice::tune::search::{tune, tune_sheaves};
 pub use advice::tune::setting::{CacheSetting, Configured, Merge, Setting, Typed};
 pub use change::accounting::{Accounting, AccountingChange};
 pub use change::changes::{Changes, Dedicated, Dedication, PAGE_BYTES, Sharing};

@@ -145,7 +145,7 @@ fn contenders(recorded: BackendKind) -> Vec<(BackendKind, Setting)> {
     if recorded.takes_geometry() {
         let has_cpu_partial = matches!(recorded, BackendKind::Slub | BackendKind::SlubHybrid);
         let cpu_partial = has_cpu_partial.then_some(0);
-        let every = CacheSetting { cpu_partial, min_partial: Some(0) };
+        let every = CacheSetting { cpu_partial, min_partial: Some(0), ..CacheSetting::default() };
         let order_max = Some(0);
         contenders.extend([
             (recorded, Setting { order_max, ..plain() }),

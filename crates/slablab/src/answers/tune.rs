@@ -52,7 +52,13 @@ impl Answer for TuneAnswer {
                 vec![Item::table("", "", outcomes(&tuning.tried, tuning.held_at))],
             ),
         ]);
-        let unnamed = tuning.trace.kernel_release.is_empty().then(|| {
+        let is_of_sheaves = self.is_of_sheaves();
+        let in_source = is_of_sheaves.then(|| {
+            "Capacities of sheaves and limits of barns are constants of Linux's source: who does not build a kernel has \
+             `slablab tune` without --sheaves."
+                .to_owned()
+        });
+        let unnamed = (tuning.trace.kernel_release.is_empty() && !is_of_sheaves).then(|| {
             "The trace does not say which release it was recorded on, which may lack some of the settings (SLUB_TINY is \
              there from 6.2 on)."
                 .to_owned()
@@ -64,12 +70,21 @@ impl Answer for TuneAnswer {
         );
         Document {
             title: format!("Settings for the load of {file}, under {}", tuning.allocator),
-            question: "Which settings of this kernel hold less memory, and at what cost?"
-                .to_owned(),
+            question: match is_of_sheaves {
+                true => "Which sheaves and barns hold less memory, and at what cost?".to_owned(),
+                false => {
+                    "Which settings of this kernel hold less memory, and at what cost?".to_owned()
+                }
+            },
             answers: self.sentences(),
             sections,
             source: source(file, &tuning.trace, None),
-            notes: sampled(&tuning.trace).into_iter().chain([how]).chain(unnamed).collect(),
+            notes: sampled(&tuning.trace)
+                .into_iter()
+                .chain([how])
+                .chain(unnamed)
+                .chain(in_source)
+                .collect(),
             facts,
             ..Document::default()
         }
@@ -82,6 +97,11 @@ pub(crate) fn advised(tuning: &Tuning) -> Option<&AdvisedSetting> {
 }
 
 impl TuneAnswer {
+    /// Returns whether constants of the source were searched, in place of what an administrator sets.
+    fn is_of_sheaves(&self) -> bool {
+        self.tuning.tried.iter().any(|outcome| outcome.setting.barn_sheaves.is_some())
+    }
+
     /// Says what is advised and what it saves, then what holds less at any cost, and how much another boot may save.
     fn sentences(&self) -> Vec<String> {
         let tuning = &self.tuning;
@@ -122,8 +142,12 @@ impl TuneAnswer {
             more(&answer.outcome, recorded),
         )];
         sentences.extend(rounding(answer, was.saturating_sub(held)).filter(|_| at != HeldAt::Mean));
-        let kinds = [AnswerKind::NoMoreLocks, AnswerKind::WithinLocks, AnswerKind::WithoutBoot];
-        let missing = kinds.into_iter().filter(|kind| tuning.answer(*kind).is_none());
+        // Nothing sets what is a constant of the source while the kernel runs.
+        let kinds: &[AnswerKind] = match self.is_of_sheaves() {
+            true => &[AnswerKind::NoMoreLocks, AnswerKind::WithinLocks],
+            false => &[AnswerKind::NoMoreLocks, AnswerKind::WithinLocks, AnswerKind::WithoutBoot],
+        };
+        let missing = kinds.iter().copied().filter(|kind| tuning.answer(*kind).is_none());
         let missing: Vec<_> = missing.map(|kind| format!("\"{}\"", name(kind))).collect();
         if !missing.is_empty() {
             let missing = missing.join(" and ");
@@ -285,6 +309,7 @@ pub(crate) fn typed_lines(typed: &Typed) -> Vec<String> {
         lines.push(format!("on the kernel's command line:  {}", typed.command_line.join(" ")));
     }
     lines.extend(typed.kconfig.iter().map(|line| format!("in the kernel's configuration: {line}")));
+    lines.extend(typed.source.iter().map(|line| format!("in mm/slub.c: {line}")));
     if !typed.shell.is_empty() {
         lines.push("as root, after each boot:".to_owned());
         lines.extend(typed.shell.iter().map(|line| format!("  {line}")));

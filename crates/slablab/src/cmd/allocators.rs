@@ -1,5 +1,6 @@
 //! Values of `--allocator` and `--allocators`.
 
+use anyhow::{Result, bail};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use slablab_kmem::BackendKind;
 use slablab_trace::Meta;
@@ -24,6 +25,14 @@ impl AllocatorArgs {
     pub(super) fn of(&self, meta: &Meta) -> BackendKind {
         let recorded = || BackendKind::of_release(&meta.kernel_release);
         self.allocator.or_else(recorded).unwrap_or(BackendKind::Slub)
+    }
+
+    /// Refuses an allocator that was named and has no sheaves for all caches.
+    pub(super) fn check_has_sheaves(&self) -> Result<()> {
+        let other = self.allocator.filter(|kind| *kind != BackendKind::SlubSheaves);
+        other.map_or(Ok(()), |kind| {
+            bail!("--sheaves: {} has no sheaves for all caches; leave --allocator out", kind.name())
+        })
     }
 
     /// Returns the allocator for several traces.

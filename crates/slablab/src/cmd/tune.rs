@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use slablab_replay::{HeldAt, ReplayPlan, tune};
+use slablab_replay::{HeldAt, ReplayPlan, tune, tune_sheaves};
 
 use super::allocators::AllocatorArgs;
 use super::question::QuestionArgs;
@@ -23,7 +23,8 @@ const SETTINGS: u64 = 40;
                         least. Each is replayed on a machine that is empty before the first event.\n\n\
                         Examples:\n  \
                         slablab tune t.parquet\n  \
-                        slablab tune t.parquet --max-locks +10% --apply-script tune.sh"
+                        slablab tune t.parquet --max-locks +10% --apply-script tune.sh\n  \
+                        slablab tune t.parquet --sheaves --report frontier.html"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -36,6 +37,10 @@ pub(crate) struct Args {
     /// Which memory should be least: at its peak, on average (mean), or at the end
     #[arg(long, value_name = "WHEN", default_value = "peak", value_parser = parse_held_at)]
     least: HeldAt,
+    /// Search capacities of sheaves and limits of barns instead, which are constants of the source of
+    /// Linux 7.0 and later: the answer is a change of it
+    #[arg(long, conflicts_with = "apply_script")]
+    sheaves: bool,
     /// Also write the answer within --max-locks as a script of shell, which can undo what it does
     #[arg(long, value_name = "FILE")]
     apply_script: Option<PathBuf>,
@@ -55,7 +60,12 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     };
     let kind = args.allocator.of(meta);
     let memory_bytes = ReplayPlan::default().memory_bytes;
-    let tuning = tune(&trace, kind, memory_bytes, args.max_locks, args.least, &mut note);
+    let tuning = if args.sheaves {
+        args.allocator.check_has_sheaves()?;
+        tune_sheaves(&trace, memory_bytes, args.max_locks, args.least, &mut note)
+    } else {
+        tune(&trace, kind, memory_bytes, args.max_locks, args.least, &mut note)
+    };
     let tuning = question.with_trace_name(tuning)?;
     drop(progress);
     let answer = TuneAnswer { file: question.file(), tuning };

@@ -29,8 +29,6 @@ use crate::plan::{ReplayPlan, Start};
 
 /// Moments at which every cache is examined.
 const MOMENTS: u64 = 1024;
-/// Settings of the machine that are tried with every setting of caches, beside the recorded one.
-const BOOTS_KEPT: usize = 2;
 /// Mixtures that are replayed for each number of locks.
 const VERIFIED: usize = 2;
 /// A mixture's locks differ a little from the sum over its caches, so mixtures are also put together for slightly fewer
@@ -70,6 +68,24 @@ pub fn tune(
     let space = Space::of(reader.meta(), kind)?;
     let goal = Goal { locks_share_max, held_at, brevity: Brevity::default() };
     search(reader, kind, memory_bytes, &space, goal, progress)
+}
+
+/// Does as [`tune`] for the capacities of sheaves and the limits of barns, which are constants of the kernel's source: the
+/// answers are changes of it.
+///
+/// # Errors
+///
+/// Fails as [`crate::replay()`] does.
+pub fn tune_sheaves(
+    reader: &TraceReader,
+    memory_bytes: u64,
+    locks_share_max: f64,
+    held_at: HeldAt,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Tuning, Error> {
+    check_names(reader.meta())?;
+    let goal = Goal { locks_share_max, held_at, brevity: Brevity::default() };
+    search(reader, BackendKind::SlubSheaves, memory_bytes, &Space::of_sheaves(), goal, progress)
 }
 
 /// Refuses a trace with an impossible cache name: its settings would be files elsewhere.
@@ -120,7 +136,7 @@ pub(crate) fn search(
     let base = ReplayPlan { kept_memory: Some(Arc::default()), ..base };
     let trials = Trials { reader, kind, base, moments, held_bytes_peak };
     let mut tried = trials.run(&space.boots, progress)?;
-    let kept = kept(&tried, goal.held_at);
+    let kept = kept(&tried, goal.held_at, space.boots_kept);
     let with_pairs: Vec<Setting> = kept
         .iter()
         .flat_map(|boot| {
@@ -179,7 +195,10 @@ impl Tried {
 }
 
 /// Returns the recorded setting of the machine, and a few of those that are not both larger and slower than another.
-fn kept(boots: &[Tried], held_at: HeldAt) -> Vec<Setting> {
+fn kept(boots: &[Tried], held_at: HeldAt, count: usize) -> Vec<Setting> {
+    if count + 1 >= boots.len() {
+        return boots.iter().map(|one| one.setting.clone()).collect();
+    }
     let held = |one: &Tried| held_at.of(&Outcome::new(one.setting.clone(), &one.allocator));
     let of = |one: &Tried| (held(one), one.locks());
     let beats = |a: &Tried, b: &Tried| {
@@ -198,7 +217,7 @@ fn kept(boots: &[Tried], held_at: HeldAt) -> Vec<Setting> {
     let ends = front.first().into_iter().chain(front.get(front.len() / 2));
     let mut kept = vec![boots[0].setting.clone()];
     for one in ends.chain(&beaten) {
-        if kept.len() <= BOOTS_KEPT && !kept.contains(&one.setting) {
+        if kept.len() <= count && !kept.contains(&one.setting) {
             kept.push(one.setting.clone());
         }
     }
@@ -271,6 +290,7 @@ impl Mixer<'_> {
         CacheSetting {
             cpu_partial: number(own.cpu_partial, every.cpu_partial, "cpu_partial", cpu_partial),
             min_partial: number(own.min_partial, every.min_partial, "min_partial", min_partial),
+            sheaf_percent: own.sheaf_percent.or(every.sheaf_percent.map(|_| 100)),
         }
     }
 }
@@ -359,7 +379,7 @@ impl Found<'_> {
         let near = (least as f64 * (1.0 + self.goal.brevity.held_share)) as u64;
         let lines = |outcome: &Outcome| {
             let typed = outcome.setting.typed(self.release);
-            typed.command_line.len() + typed.shell.len() + typed.kconfig.len()
+            typed.command_line.len() + typed.shell.len() + typed.kconfig.len() + typed.source.len()
         };
         let near = self.outcomes.iter().filter(fits).filter(|one| held(one) <= near);
         let best = near.min_by_key(|one| (lines(one), held(one)))?;

@@ -30,6 +30,9 @@ pub struct Setting {
     pub min_objects: Option<u32>,
     /// Whether caches that are alike share slabs (`slab_merge`)
     pub merging: Merge,
+    /// Full sheaves that a barn takes, and empty ones: constants of the source
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub barn_sheaves: Option<u32>,
     /// Settings of all caches
     pub every: CacheSetting,
     /// Settings of single caches, by name, instead of `every`
@@ -59,7 +62,7 @@ pub enum Merge {
     On,
 }
 
-/// The settings of a cache under `/sys/kernel/slab`.
+/// The settings of a cache: files under `/sys/kernel/slab`, and what the source says of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct CacheSetting {
     /// Objects kept in a CPU's partial slabs
@@ -68,6 +71,9 @@ pub struct CacheSetting {
     /// Empty slabs that a node keeps
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_partial: Option<u32>,
+    /// Objects in a sheaf, in percent of what `calculate_sheaf_capacity()` returns
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sheaf_percent: Option<u32>,
 }
 
 impl CacheSetting {
@@ -78,7 +84,9 @@ impl CacheSetting {
     }
 
     fn tunables(self) -> Tunables {
-        self.files().fold(Tunables::default(), |all, (name, value)| all.with(name, value))
+        let percent = self.sheaf_percent.map(|percent| ("sheaf_percent", percent));
+        let all = self.files().chain(percent);
+        all.fold(Tunables::default(), |all, (name, value)| all.with(name, value))
     }
 }
 
@@ -91,6 +99,9 @@ pub struct Typed {
     pub shell: Vec<String>,
     /// Lines of the kernel's configuration
     pub kconfig: Vec<String>,
+    /// Changes of the kernel's source, which nothing else sets
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub source: Vec<String>,
 }
 
 impl Setting {
@@ -104,7 +115,8 @@ impl Setting {
     #[must_use]
     pub fn needs_no_boot(&self) -> bool {
         let Self { every, caches, .. } = self.clone();
-        *self == Self { every, caches, ..Self::default() }
+        let in_source = caches.values().chain([&every]).any(|one| one.sheaf_percent.is_some());
+        !in_source && *self == Self { every, caches, ..Self::default() }
     }
 
     /// Returns the allocator that a kernel with this setting has.
@@ -123,9 +135,13 @@ impl Setting {
             Configured::Recorded => self.merging == Merge::On,
         };
         let own = self.caches.iter().map(|(name, cache)| (name.clone(), cache.tunables()));
+        let barns = self.barn_sheaves.map(|sheaves| ("barn_sheaves", sheaves));
+        let every = barns
+            .into_iter()
+            .fold(self.every.tunables(), |all, (name, value)| all.with(name, value));
         let changes = Changes {
             sharing: if merges { Sharing::Merged } else { Sharing::Recorded },
-            tunables: self.every.tunables(),
+            tunables: every,
             cache_tunables: own.collect(),
             order_max: self.order_max,
             min_objects: self.min_objects,
@@ -165,7 +181,27 @@ impl Setting {
                 ["CONFIG_EXPERT=y", "CONFIG_SLUB_TINY=y"].map(str::to_owned).into()
             }
         };
-        Typed { command_line, shell: every.chain(caches).collect(), kconfig }
+        Typed { command_line, shell: every.chain(caches).collect(), kconfig, source: self.source() }
+    }
+
+    /// Returns what has to be changed in `mm/slub.c`.
+    fn source(&self) -> Vec<String> {
+        let barns = self.barn_sheaves.map(|sheaves| {
+            format!("#define MAX_FULL_SHEAVES {sheaves} and #define MAX_EMPTY_SHEAVES {sheaves}")
+        });
+        let capacity = |percent: u32| match percent {
+            0 => "0, so that there are no sheaves".to_owned(),
+            percent => format!("{percent} % of its capacity"),
+        };
+        let every = self
+            .every
+            .sheaf_percent
+            .map(|percent| format!("calculate_sheaf_capacity() returns {}", capacity(percent)));
+        let caches = self.caches.iter().filter_map(|(cache, setting)| {
+            let percent = setting.sheaf_percent.filter(|_| *setting != self.every)?;
+            Some(format!("for {cache:?} it returns {}", capacity(percent)))
+        });
+        barns.into_iter().chain(every).chain(caches).collect()
     }
 
     /// Describes it in as few words as a table has room for; `+2` stands for two caches with numbers
@@ -177,6 +213,8 @@ impl Setting {
         words.extend(self.order_max.map(|order| format!("max_order={order}")));
         words.extend(self.min_objects.map(|objects| format!("min_objects={objects}")));
         words.extend((self.merging == Merge::On).then(|| "merge".to_owned()));
+        words.extend(self.barn_sheaves.map(|sheaves| format!("barn={sheaves}")));
+        words.extend(self.every.sheaf_percent.map(|percent| format!("sheaf={percent}%")));
         words.extend(self.every.files().map(|(name, value)| format!("{name}={value}")));
         if !self.caches.is_empty() {
             words.push(format!("+{}", self.caches.len()));
@@ -196,8 +234,9 @@ mod tests {
 
     #[test]
     fn a_setting_is_what_one_types() {
-        let every = CacheSetting { cpu_partial: Some(0), min_partial: None };
-        let dentry = CacheSetting { cpu_partial: Some(120), min_partial: Some(0) };
+        let every = CacheSetting { cpu_partial: Some(0), ..CacheSetting::default() };
+        let dentry =
+            CacheSetting { cpu_partial: Some(120), min_partial: Some(0), sheaf_percent: None };
         let own = CacheSetting { min_partial: Some(9), ..every };
         let setting = Setting {
             order_max: Some(1),
@@ -223,5 +262,30 @@ mod tests {
         assert_eq!(setting.short(), "max_order=1 min_objects=4 merge cpu_partial=0 +2");
         assert!(!setting.needs_no_boot());
         assert!(Setting { every, ..Setting::default() }.needs_no_boot());
+    }
+
+    #[test]
+    fn sheaves_are_set_in_the_source() {
+        let percent =
+            |percent| CacheSetting { sheaf_percent: Some(percent), ..CacheSetting::default() };
+        let setting = Setting {
+            barn_sheaves: Some(2),
+            every: percent(50),
+            caches: [("filp".to_owned(), percent(0)), ("dentry".to_owned(), percent(200))].into(),
+            ..Setting::default()
+        };
+        let typed = setting.typed("7.3.4");
+        assert!(typed.command_line.is_empty() && typed.shell.is_empty());
+        assert_eq!(
+            typed.source,
+            [
+                "#define MAX_FULL_SHEAVES 2 and #define MAX_EMPTY_SHEAVES 2",
+                "calculate_sheaf_capacity() returns 50 % of its capacity",
+                "for \"dentry\" it returns 200 % of its capacity",
+                "for \"filp\" it returns 0, so that there are no sheaves",
+            ]
+        );
+        assert_eq!(setting.short(), "barn=2 sheaf=50% +2");
+        assert!(!Setting { every: percent(50), ..Setting::default() }.needs_no_boot());
     }
 }

@@ -16,7 +16,15 @@ pub(crate) struct Space {
     pub(crate) boots: Vec<Setting>,
     /// Settings of a cache, for the settings of the machine that let caches be set; the recorded one first
     pub(crate) pairs: Vec<CacheSetting>,
+    /// Settings of the machine that are tried with every setting of caches, beside the recorded one
+    pub(crate) boots_kept: usize,
 }
+
+/// Settings of the machine that are kept of a kernel's own.
+pub(super) const BOOTS_KEPT: usize = 2;
+/// What is tried of sheaves: their capacities in percent of Linux's, and the sheaves that a barn takes.
+const SHEAF_PERCENTS: [u32; 6] = [0, 25, 50, 75, 200, 400];
+const BARNS: [u32; 4] = [0, 2, 5, 20];
 
 impl Space {
     /// Lists the settings of a kernel with this allocator.
@@ -55,7 +63,11 @@ impl Space {
             let tiny = Setting { configured: Configured::SlubTiny, ..Setting::default() };
             boots.extend([tiny.clone(), Setting { order_max: Some(0), ..tiny }]);
         }
-        let pair = |cpu_partial, min_partial| CacheSetting { cpu_partial, min_partial };
+        let pair = |cpu_partial, min_partial| CacheSetting {
+            cpu_partial,
+            min_partial,
+            ..CacheSetting::default()
+        };
         let pairs = match kind {
             Slub | SlubHybrid if !lacks_cpu_partial(meta) => [None, Some(0), Some(8), Some(480)]
                 .into_iter()
@@ -67,7 +79,21 @@ impl Space {
             // It has no files under /sys/kernel/slab.
             _ => vec![CacheSetting::default()],
         };
-        Ok(Self { boots, pairs })
+        Ok(Self { boots, pairs, boots_kept: BOOTS_KEPT })
+    }
+
+    /// Lists capacities of sheaves and limits of barns, all with all: constants of the kernel's source.
+    pub(crate) fn of_sheaves() -> Self {
+        let barns = BARNS.map(|barn| Setting { barn_sheaves: Some(barn), ..Setting::default() });
+        let percents = SHEAF_PERCENTS.map(|percent| CacheSetting {
+            sheaf_percent: Some(percent),
+            ..CacheSetting::default()
+        });
+        Self {
+            boots: std::iter::once(Setting::default()).chain(barns).collect(),
+            pairs: std::iter::once(CacheSetting::default()).chain(percents).collect(),
+            boots_kept: BARNS.len(),
+        }
     }
 }
 

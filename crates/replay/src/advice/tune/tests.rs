@@ -7,9 +7,9 @@ use slablab_trace::{Event, Kind, Meta, NONE, TraceReader, TraceWriter};
 
 use crate::advice::trial::Moments;
 use crate::advice::tune::result::{AnswerKind, HeldAt};
-use crate::advice::tune::search::{Brevity, Goal, search};
+use crate::advice::tune::search::{Brevity, Goal, search, tune_sheaves};
 use crate::advice::tune::setting::{CacheSetting, Setting};
-use crate::advice::tune::space::Space;
+use crate::advice::tune::space::{BOOTS_KEPT, Space};
 use crate::advice::tune::trials::Trials;
 use crate::plan::{ReplayPlan, Start};
 
@@ -73,11 +73,15 @@ fn trace(folder: &std::path::Path, seed: u64) -> TraceReader {
 #[test]
 fn the_search_finds_what_trying_every_mixture_finds() {
     let folder = tempfile::tempdir().unwrap();
-    let pair = |cpu_partial, min_partial| CacheSetting { cpu_partial, min_partial };
+    let pair = |cpu_partial, min_partial| CacheSetting {
+        cpu_partial,
+        min_partial,
+        ..CacheSetting::default()
+    };
     let pairs =
         vec![pair(None, None), pair(Some(0), None), pair(None, Some(0)), pair(Some(0), Some(0))];
     let boots = [None, Some(0)].map(|order_max| Setting { order_max, ..Setting::default() });
-    let space = Space { boots: boots.to_vec(), pairs };
+    let space = Space { boots: boots.to_vec(), pairs, boots_kept: BOOTS_KEPT };
     let kind = BackendKind::Slub;
     for seed in 1..4 {
         let reader = trace(folder.path(), seed);
@@ -146,4 +150,27 @@ fn mixtures(space: &Space) -> Vec<Setting> {
         .iter()
         .flat_map(|boot| mixtures.iter().map(move |caches| of(boot, caches)))
         .collect()
+}
+
+/// A load whose objects go from CPU to CPU: smaller barns and sheaves hold less, and each setting was replayed as a whole.
+#[test]
+fn sheaves_are_searched_and_a_smaller_barn_holds_less() {
+    let folder = tempfile::tempdir().unwrap();
+    let reader = trace(folder.path(), 3);
+    let tuning = tune_sheaves(&reader, 64 << 20, 1e6, HeldAt::Mean, &mut |_| {}).unwrap();
+    assert_eq!(tuning.allocator, "slub-sheaves");
+    assert!(tuning.recorded.setting.is_recorded());
+    // Five barns with seven capacities, and mixtures over caches.
+    assert!(tuning.tried.len() >= 35, "{}", tuning.tried.len());
+    let mean = |barn, percent| {
+        let every = CacheSetting { sheaf_percent: percent, ..CacheSetting::default() };
+        let setting = Setting { barn_sheaves: barn, every, ..Setting::default() };
+        let found = tuning.tried.iter().find(|one| one.setting == setting).unwrap();
+        (found.held_bytes.mean, found.locks)
+    };
+    let (usual, without) = (mean(None, None), mean(Some(0), Some(0)));
+    assert!(without.0 <= usual.0 && without.1 > usual.1, "{usual:?} {without:?}");
+    assert!(mean(Some(20), Some(400)).0 >= usual.0);
+    let least = tuning.answers.iter().find(|answer| answer.kind == AnswerKind::Extreme);
+    assert!(least.is_none_or(|least| !least.typed.source.is_empty()), "{least:?}");
 }
