@@ -285,5 +285,6 @@ fn sheaves_are_searched_and_the_answer_is_a_change_of_the_source() {
     }
     let refused = refusal(&["tune", HACKBENCH, "--sheaves", "--allocator", "slub"]);
     assert!(refused.contains("slub has no sheaves for all caches"), "{refused}");
-    refusal(&["tune", HACKBENCH, "--sheaves", "--apply-script", "/dev/null"]);
+    let refused = refusal(&["tune", HACKBENCH, "--sheaves", "--apply-script", "/dev/null"]);
+    assert!(refused.contains("no script sets constants"), "{refused}");
 }

@@ -1,7 +1,7 @@
 //! A ring buffer: programs write records of any length, and we read them without a system call.
 //!
-//! How it works: the memory of both is mapped, see `raw/ring_memory.rs`. Programs write with `call ringbuf_output`, which returns 0
-//! where there was room. They need not wake us: whoever reads looks from time to time.
+//! How it works: the memory of both is mapped, see `raw/ring_memory.rs`. Programs write with `call ringbuf_output`, which
+//! returns 0 where there was room. They need not wake us: whoever reads looks from time to time.
 //!
 //! Linux counterpart: `kernel/bpf/ringbuf.c` @ 6.1 to 7.3.
 

@@ -17,7 +17,7 @@ pub(super) const HOUSES: [&House; 19] = [
 /// bpf: the system call, then text and types, then what is loaded.
 const BPF: House = House {
     name: "bpf",
-    levels: &[&["error", "types"], &["raw"], &["map", "btf"], &["asm"], &["program"]],
+    levels: &[&["error", "types"], &["raw"], &["map", "btf"], &["ring"], &["asm"], &["program"]],
     left: &[],
 };
 

@@ -6,8 +6,8 @@
 //! until it is whole.
 //!
 //! # Invariants
-//! The kernel writes no byte between the two positions but the heads of records that are not yet whole, so that the bytes of a
-//! whole record stay as they are until we move our position beyond it.
+//! Between the two positions the kernel writes only records that are not yet whole. The bytes of a whole one stay as they are
+//! until we move our position beyond it.
 //!
 //! Linux counterpart: `kernel/bpf/ringbuf.c` @ 6.1 to 7.3.
 

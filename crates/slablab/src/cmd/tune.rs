@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use slablab_replay::{HeldAt, ReplayPlan, tune, tune_sheaves};
 
 use super::allocators::AllocatorArgs;
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     least: HeldAt,
     /// Search capacities of sheaves and limits of barns instead, which are constants of the source of
     /// Linux 7.0 and later: the answer is a change of it
-    #[arg(long, conflicts_with = "apply_script")]
+    #[arg(long)]
     sheaves: bool,
     /// Also write the answer within --max-locks as a script of shell, which can undo what it does
     #[arg(long, value_name = "FILE")]
@@ -49,6 +49,11 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let question = &args.question;
     let script_file = ("--apply-script", args.apply_script.as_ref());
+    if args.sheaves && args.apply_script.is_some() {
+        bail!(
+            "--apply-script: no script sets constants of the kernel's source; leave it or --sheaves out"
+        );
+    }
     question.check_outputs(&[question.path()], &[script_file])?;
     let trace = question.open()?;
     let meta = trace.meta();

@@ -103,8 +103,8 @@ pub(crate) struct Tracer {
 }
 
 impl Tracer {
-    /// Loads the programs, for a machine of `cpus` CPUs, and makes the ring that they push records into. Returns `None` where they are not for what is wanted, or not for
-    /// this kernel.
+    /// Loads the programs, for a machine of `cpus` CPUs, and makes the ring that they push records into. Returns `None` where
+    /// they are not for what is wanted, or not for this kernel.
     pub(crate) fn load(
         wanted: &Wanted<'_>,
         symbols: &Symbols,
