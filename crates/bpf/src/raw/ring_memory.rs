@@ -95,10 +95,10 @@ impl RingMemory {
         let mut at = self.read.position().load(Ordering::Relaxed);
         while at < end {
             let offset = self.page_bytes + (at as usize & (self.bytes - 1));
-            // SAFETY: `offset` is within the page and the first of the two copies of the data, where records begin at
-            // multiples of 8; any bits are a word.
-            let head = unsafe { self.written.start.add(offset).cast::<AtomicU32>().as_ref() };
-            let length = head.load(Ordering::Acquire);
+            // SAFETY: `offset` is within the page and the first of the two copies of the data.
+            let head = unsafe { self.written.start.add(offset) };
+            // SAFETY: records begin at multiples of 8, where any bits are a word.
+            let length = unsafe { head.cast::<AtomicU32>().as_ref() }.load(Ordering::Acquire);
             if length & IS_BUSY != 0 {
                 return;
             }
@@ -109,13 +109,11 @@ impl RingMemory {
                     "a record of {bytes} bytes in a ring of {}",
                     self.bytes
                 );
-                // SAFETY: the record is whole, and its bytes are within the two copies, as it is not longer than one. The
-                // kernel does not write them before the position below is beyond them.
-                let record = unsafe {
-                    let start = self.written.start.add(offset + HEAD_BYTES as usize);
-                    std::slice::from_raw_parts(start.as_ptr(), bytes)
-                };
-                each(record);
+                // SAFETY: behind a head there is its record, within the two copies.
+                let start = unsafe { head.add(HEAD_BYTES as usize) };
+                // SAFETY: the record is whole and not longer than a copy of the data, and the kernel does not write its bytes
+                // before the position below is beyond them.
+                each(unsafe { std::slice::from_raw_parts(start.as_ptr(), bytes) });
             }
             at += (bytes as u64 + HEAD_BYTES).next_multiple_of(HEAD_BYTES);
             self.read.position().store(at, Ordering::Release);
