@@ -5,6 +5,7 @@
 //! told to the parent as it happens, so that whatever stops the module, the parent knows what came
 //! before.
 
+use std::ffi::CString;
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::context;
 use crate::error::Error;
 use crate::event::{Block, Event, Misuse, Stage};
 use crate::image::Image;
-use crate::job::Job;
+use crate::job::{Job, NEEDED_EXIT, NEEDED_INIT};
 use crate::krefs;
 use crate::ledger::BLOCKS;
 use crate::machine::engine::Engine;
@@ -85,7 +86,8 @@ impl WithBackend for Run {
 fn live<B: Backend>(engine: &Engine<B>, module: &Module, job: &Job) {
     emit(&Event::Stage(Stage::Init));
     let held = engine.live_bytes();
-    let mut result = module.call(c"init_module");
+    let (needed, failed) = init_needed(module);
+    let mut result = failed.or_else(|| module.call(c"init_module"));
     if result.is_none_or(|result| result == 0) {
         // Suites of KUnit, as the kernel runs them: once the module is there.
         result = module.call(c"kapi_run_suites").filter(|&result| result != 0).or(result);
@@ -112,6 +114,7 @@ fn live<B: Backend>(engine: &Engine<B>, module: &Module, job: &Job) {
         context::returned("exit");
         emit(&Event::Exited);
     }
+    exit_needed(module, needed);
     if job.check > 0 {
         module.call(c"kapi_tell_callbacks");
     }
@@ -120,6 +123,29 @@ fn live<B: Backend>(engine: &Engine<B>, module: &Module, job: &Job) {
         module.call(c"kapi_tell_all");
     }
     last_checks(engine, held);
+}
+
+/// Runs init of the modules that this one needs. Returns how many are there, and the result of one that failed.
+fn init_needed(module: &Module) -> (usize, Option<i64>) {
+    let mut count = 0;
+    while let Some(result) = module.call(&needed(NEEDED_INIT, count)) {
+        if result != 0 {
+            return (count, Some(result));
+        }
+        count += 1;
+    }
+    (count, None)
+}
+
+/// Runs their exits, the last one's first.
+fn exit_needed(module: &Module, count: usize) {
+    for index in (0..count).rev() {
+        module.call(&needed(NEEDED_EXIT, index));
+    }
+}
+
+fn needed(name: &str, index: usize) -> CString {
+    CString::new(format!("{name}{index}")).expect("it has no zero in it")
 }
 
 /// What processes do with the module's files; they end before exit.

@@ -52,7 +52,9 @@ impl Image {
         };
         let (mut functions, variables) = (of_kind(SymbolKind::Text), of_kind(SymbolKind::Data));
         // module_init() makes an alias: the module's own name is the one to show.
-        let generic = |name: &str| matches!(name, "init_module" | "cleanup_module");
+        let generic = |name: &str| {
+            matches!(name, "init_module" | "cleanup_module") || name.starts_with("kapi_needed_")
+        };
         functions.sort_by_key(|f| (f.offset, generic(&f.name)));
         functions.dedup_by_key(|f| f.offset);
         let info = match file.section_by_name(".modinfo") {

@@ -9,6 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::steps::Step;
 
+/// How the inits and exits are called of modules that another one needs; a number follows.
+pub(crate) const NEEDED_INIT: &str = "kapi_needed_init_";
+/// The exits'.
+pub(crate) const NEEDED_EXIT: &str = "kapi_needed_exit_";
+
 /// A kernel version, as `LINUX_VERSION_CODE` has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Version(pub u32);

@@ -1,5 +1,6 @@
 //! The system's C compiler, with the options that kernel source needs.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::num::NonZero;
@@ -13,7 +14,7 @@ use slablab_host::{Access, KeyHasher, write_whole};
 use super::sources::{SourceFile, Sources};
 use super::{files, kept, missing, stubs};
 use crate::error::Error;
-use crate::job::Version;
+use crate::job::{NEEDED_EXIT, NEEDED_INIT, Version};
 
 /// How a module is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -310,6 +311,34 @@ impl Compiler {
         let record = beside(&object);
         write_whole(&record, sum.as_bytes(), Access::Umask).map_err(Error::io(&record))?;
         Ok(object)
+    }
+
+    /// Makes one object of a module that another one needs, the `index`-th that is loaded: what it does not export is
+    /// its own, and its init and exit have names of their own.
+    pub(super) fn join(
+        &self,
+        objects: &[PathBuf],
+        exports: &BTreeSet<String>,
+        index: usize,
+        out: &Path,
+    ) -> Result<PathBuf, Error> {
+        let whole = out.join(format!("needed{index}.o"));
+        let mut command = Command::new(&self.program);
+        command.args(["-nostdlib", "-r", "-o"]).arg(&whole).args(objects);
+        self.succeed(&mut command, &whole)?;
+        let own = [("init_module", NEEDED_INIT), ("cleanup_module", NEEDED_EXIT)];
+        let mut names: String = exports.iter().map(|name| format!("{name}\n")).collect();
+        let mut command = Command::new(self.objcopy()?);
+        for (name, ours) in own {
+            command.arg(format!("--redefine-sym={name}={ours}{index}"));
+            names += &format!("{name}\n{ours}{index}\n");
+        }
+        let list = out.join("exports");
+        fs::write(&list, names).map_err(Error::io(&list))?;
+        command.arg(format!("--keep-global-symbols={}", list.display()));
+        command.arg("--rename-section=.modinfo=.needed.modinfo").arg(&whole);
+        self.succeed(&mut command, &whole)?;
+        Ok(whole)
     }
 
     fn succeed(&self, command: &mut Command, path: &Path) -> Result<(), Error> {

@@ -11,6 +11,9 @@ include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
 /// Returns a folder that holds `include/` and `runtime/`, unpacking them if it is not there yet.
 pub(super) fn unpacked() -> Result<PathBuf, Error> {
+    if let Some(dir) = std::env::var_os("KAPI_DEV") {
+        return Ok(dir.into());
+    }
     Ok(slablab_host::unpacked("kapi", FILES)?)
 }
 

@@ -23,6 +23,29 @@ pub(super) fn defined(path: &Path) -> Result<String, Error> {
     Ok(global.filter_map(|s| s.name().ok()).map(|name| format!("{name}\n")).collect())
 }
 
+/// Returns the names that a module's objects ask for and that neither they nor the runtime define.
+pub(super) fn undefined(objects: &[PathBuf], runtime: &Path) -> Result<BTreeSet<String>, Error> {
+    let (mut asked, mut there) = (BTreeSet::new(), BTreeSet::new());
+    for path in objects {
+        let data = fs::read(path).map_err(Error::io(path))?;
+        let file = parsed(path, &data)?;
+        for symbol in file.symbols().filter(|s| s.is_global() && !s.is_weak()) {
+            let names = if symbol.is_undefined() { &mut asked } else { &mut there };
+            names.extend(symbol.name().ok().map(str::to_owned));
+        }
+    }
+    asked.retain(|name| !name.is_empty() && !there.contains(name));
+    if !asked.is_empty() {
+        let data = fs::read(runtime).map_err(Error::io(runtime))?;
+        let file = parsed(runtime, &data)?;
+        let defined = file.symbols().filter(|s| s.is_global() && s.is_definition());
+        for name in defined.filter_map(|s| s.name().ok()) {
+            asked.remove(name);
+        }
+    }
+    Ok(asked)
+}
+
 /// Returns the weak names that a module's objects ask for and that nothing in the linked image defines.
 pub(super) fn weak(image: &Path, objects: &[PathBuf]) -> Result<Vec<String>, Error> {
     let mut asked = BTreeSet::new();

@@ -7,6 +7,8 @@
 //! with nothing else (`-nostdlib -z defs`), so that whatever is missing is an error that names it. The result is kept
 //! as well, until its sources change.
 //!
+//! A module that uses what others export is linked with those that are found beside it (`needs`).
+//!
 //! Without a version that of the headers (6.1) is tried first, then the newest, then older ones: what a module
 //! was written for shows in what it compiles against.
 
@@ -14,6 +16,7 @@ mod compiler;
 mod files;
 mod kept;
 mod missing;
+mod needs;
 mod sources;
 mod stubs;
 
@@ -98,9 +101,14 @@ pub fn build(
     }
     let mut first_error = None;
     for version in versions {
-        match compile(&compiler, &sources, version, out) {
+        match compile(&compiler, &sources, version, out, "") {
             Ok((objects, mut warnings)) => {
                 let runtime = compiler.runtime(version, progress)?;
+                let mut loading =
+                    Loading { compiler: &compiler, version, out, runtime, before: Vec::new() };
+                loading.add_needs_of(&sources, &objects, &mut vec![sources.name.clone()])?;
+                let Loading { runtime, before, .. } = loading;
+                let objects = [objects, before].concat();
                 warnings += &compiler.link(&sources.name, &objects, &runtime, &image)?;
                 let included = compiler.included(out);
                 if let Some(record) = kept::Record::new(version, &warnings, &image, &included) {
@@ -120,13 +128,53 @@ fn compile(
     sources: &Sources,
     version: Version,
     out: &Path,
+    prefix: &str,
 ) -> Result<(Vec<PathBuf>, String), Error> {
     let mut objects = Vec::new();
     let mut warnings = String::new();
     for (i, file) in sources.files.iter().enumerate() {
-        let object = out.join(format!("{i}.o"));
+        let object = out.join(format!("{prefix}{i}.o"));
         warnings += &compiler.compile_module(file, &sources.name, version, &object)?;
         objects.push(object);
     }
     Ok((objects, warnings))
+}
+
+/// Modules that are loaded before the one that is asked for.
+struct Loading<'a> {
+    compiler: &'a Compiler,
+    version: Version,
+    out: &'a Path,
+    runtime: PathBuf,
+    /// An object of each, in the order of their inits.
+    before: Vec<PathBuf>,
+}
+
+impl Loading<'_> {
+    /// Compiles what a module needs, each behind its own needs. `seen` has the modules that are there or on their way.
+    fn add_needs_of(
+        &mut self,
+        sources: &Sources,
+        objects: &[PathBuf],
+        seen: &mut Vec<String>,
+    ) -> Result<(), Error> {
+        let missing = missing::undefined(objects, &self.runtime)?;
+        if missing.is_empty() {
+            return Ok(());
+        }
+        for needed in needs::providers(sources, &missing)? {
+            let name = &needed.sources.name;
+            if seen.contains(name) {
+                continue;
+            }
+            seen.push(name.clone());
+            let prefix = format!("{name}-");
+            let (compiler, out) = (self.compiler, self.out);
+            let (objects, _) = compile(compiler, &needed.sources, self.version, out, &prefix)?;
+            self.add_needs_of(&needed.sources, &objects, seen)?;
+            let joined = compiler.join(&objects, &needed.exports, self.before.len(), out)?;
+            self.before.push(joined);
+        }
+        Ok(())
+    }
 }

@@ -23,6 +23,9 @@ pub(super) struct SourceFile {
     pub(super) flags: Vec<String>,
 }
 
+/// What a folder's rules are in.
+const RULES: [&str; 2] = ["Kbuild", "Makefile"];
+
 /// A module's sources.
 #[derive(Debug)]
 pub(super) struct Sources {
@@ -51,10 +54,29 @@ impl Sources {
         Ok(Self { name: stem.replace('-', "_"), files: vec![file] })
     }
 
+    /// Whether a folder says which modules it makes.
+    pub(super) fn has_rules(dir: &Path) -> bool {
+        RULES.iter().any(|name| dir.join(name).is_file())
+    }
+
+    /// Finds the module of a folder that a file belongs to: as the folder's rules say, and without rules the file alone.
+    pub(super) fn with_file(dir: &Path, file: &Path) -> Result<Option<Self>, Error> {
+        for name in RULES.into_iter().filter(|name| dir.join(name).is_file()) {
+            for module in modules(dir, name)? {
+                let sources = module.sources(dir);
+                let sources = sources.ok().filter(|s| s.files.iter().any(|own| own.path == file));
+                if sources.is_some() {
+                    return Ok(sources);
+                }
+            }
+        }
+        if Self::has_rules(dir) { Ok(None) } else { Self::find(file, None).map(Some) }
+    }
+
     fn of_folder(dir: &Path, wanted: Option<&str>) -> Result<Self, Error> {
         let wrong = |what: String| Error::Source { path: dir.into(), what };
         let dir = dir.canonicalize().map_err(Error::io(dir))?;
-        for name in ["Kbuild", "Makefile"] {
+        for name in RULES {
             if !dir.join(name).is_file() {
                 continue;
             }
@@ -97,7 +119,7 @@ impl Sources {
     }
 }
 
-fn c_files(dir: &Path) -> Result<Vec<PathBuf>, Error> {
+pub(super) fn c_files(dir: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = fs::read_dir(dir).map_err(Error::io(dir))?;
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     // What a real build leaves behind is no source.
