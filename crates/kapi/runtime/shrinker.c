@@ -8,6 +8,8 @@
 #include <linux/proc_fs.h>
 #include <linux/rwsem.h>
 #include <linux/sched.h>
+#include <linux/notifier.h>
+#include <linux/oom.h>
 #include <linux/shrinker.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -79,6 +81,20 @@ unsigned long kapi_reclaim(gfp_t gfp, unsigned int priority)
 		freed += shrink(shrinker, gfp, priority);
 	current->flags &= ~PF_MEMALLOC;
 	up_read(&list_sem);
+	return freed;
+}
+
+static BLOCKING_NOTIFIER_HEAD(oom_notifiers);
+
+int register_oom_notifier(struct notifier_block *nb) { return blocking_notifier_chain_register(&oom_notifiers, nb); }
+int unregister_oom_notifier(struct notifier_block *nb) { return blocking_notifier_chain_unregister(&oom_notifiers, nb); }
+
+/* Host: nothing was found, and the allocation is none that may fail early. Return: pages that somebody gave. */
+unsigned long kapi_out_of_memory(void)
+{
+	unsigned long freed = 0;
+
+	blocking_notifier_call_chain(&oom_notifiers, 0, &freed);
 	return freed;
 }
 

@@ -45,6 +45,8 @@ impl Gfp {
     /// Must not fail. Nothing here reads it: an allocation without memory is `None`, as it would wait for ever.
     pub const NOFAIL: Self = Self(1 << 15);
     /// Give up early.
+    pub const RETRY_MAYFAIL: Self = Self(1 << 14);
+    /// `__GFP_NORETRY`.
     pub const NORETRY: Self = Self(1 << 16);
     /// May use all of the reserves, those for requests of lower zones as well.
     pub const MEMALLOC: Self = Self(1 << 17);

@@ -39,7 +39,7 @@ exported! {
     fn ksize(engine, address: u64) -> u64 { engine.ksize(address) }
     fn kfree_sensitive(engine, address: u64, site: u64) {
         if address > ZERO_SIZE_PTR {
-            bytes::block_fill(address, engine.usable(address), 0);
+            bytes::block_fill(address, engine.ksize(address), 0);
         }
         engine.kfree(address, site);
     }

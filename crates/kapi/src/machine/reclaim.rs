@@ -10,7 +10,8 @@
 //! No lock is held while shrinkers run: they call the allocator.
 //!
 //! # Differences from Linux
-//! There are no pages of files or of processes to take, no kswapd, and no killer: what stays out is a null pointer.
+//! There are no pages of files or of processes to take, no kswapd, and no killer: OOM notifiers are called, and what
+//! stays out is a null pointer.
 //!
 //! Linux counterpart: `mm/vmscan.c`, `mm/page_alloc.c` (`__alloc_pages_slowpath`) @ 6.1.
 
@@ -20,6 +21,8 @@ use super::engine::Engine;
 use crate::context;
 use crate::raw::module;
 
+/// Blocks above `PAGE_ALLOC_COSTLY_ORDER` are not worth a process.
+const CHEAP_BYTES_MAX: u64 = 8 * 4096;
 /// `DEF_PRIORITY`: where reclaim begins.
 const PRIORITY_FIRST: u32 = 12;
 /// `MAX_RECLAIM_RETRIES`: rounds over all priorities.
@@ -64,10 +67,14 @@ impl<B: Backend> Engine<B> {
                     }
                 }
                 if freed == 0 {
-                    return None;
+                    break;
                 }
             }
-            None
+            // Where Linux would choose a process to kill, whoever asked for it is told first.
+            let gives_up = gfp.has(Gfp::NORETRY) || gfp.has(Gfp::RETRY_MAYFAIL);
+            let is_costly = bytes > CHEAP_BYTES_MAX;
+            let given = if gives_up || is_costly { 0 } else { module::out_of_memory() };
+            if given > 0 { self.on_cpu(&allocate) } else { None }
         })
         .flatten()
     }

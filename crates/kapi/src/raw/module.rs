@@ -244,6 +244,16 @@ pub(crate) fn reclaim(gfp: u32, priority: u32) -> u64 {
     unsafe { function(gfp, priority) }
 }
 
+/// Tells those who registered for it that memory is out; returns how many pages they gave.
+pub(crate) fn out_of_memory() -> u64 {
+    type Function = unsafe extern "C" fn() -> u64;
+    let Some(at) = loaded().and_then(|module| module.find(c"kapi_out_of_memory")) else { return 0 };
+    // SAFETY: the runtime's function has this type.
+    let function = unsafe { std::mem::transmute::<u64, Function>(at) };
+    // SAFETY: it takes nothing.
+    unsafe { function() }
+}
+
 /// Lets the runtime take off its lists what is armed in memory that is freed at `site`.
 pub(crate) fn forget(address: u64, bytes: u64, site: u64) {
     type Function = unsafe extern "C" fn(u64, u64, u64);
