@@ -39,6 +39,8 @@ struct dentry {
 	struct qstr d_name;
 	struct inode *d_inode;
 	unsigned char d_iname[40];
+	/* The whole path, of a file that is open. */
+	const char *kapi_path;
 };
 
 struct vfsmount;
@@ -163,6 +165,9 @@ extern ssize_t kernel_write(struct file *file, const void *buf, size_t count, lo
 static inline struct inode *file_inode(const struct file *file) { return file->f_inode; }
 static inline loff_t i_size_read(const struct inode *inode) { return inode->i_size; }
 static inline void i_size_write(struct inode *inode, loff_t size) { inode->i_size = size; }
+extern char *d_path(const struct path *path, char *buf, int len);
+extern char *dentry_path_raw(const struct dentry *dentry, char *buf, int len);
+static inline char *file_path(struct file *file, char *buf, int len) { return d_path(&file->f_path, buf, len); }
 static inline struct inode *d_inode(const struct dentry *dentry) { return dentry->d_inode; }
 static inline struct dentry *file_dentry(const struct file *file) { return file->f_path.dentry; }
 static inline struct file *get_file(struct file *file)

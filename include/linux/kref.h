@@ -54,4 +54,16 @@ static inline int kref_get_unless_zero(struct kref *kref)
 	return 1;
 }
 
+/* The release function gives the lock back. */
+#define __KAPI_KREF_PUT(ref, gone, how, lock) ({ \
+	struct kref *__kapi_ref = (ref); \
+	int __kapi_last = how(&__kapi_ref->refcount, lock); \
+	if (__kapi_last) { \
+		kapi_kref(__kapi_ref, KAPI_KREF_LAST); \
+		(gone)(__kapi_ref); \
+	} \
+	__kapi_last; })
+#define kref_put_mutex(kref, release, lock) __KAPI_KREF_PUT(kref, release, refcount_dec_and_mutex_lock, lock)
+#define kref_put_lock(kref, release, lock) __KAPI_KREF_PUT(kref, release, refcount_dec_and_lock, lock)
+
 #endif

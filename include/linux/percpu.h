@@ -20,6 +20,12 @@ extern void free_percpu(void *p);
 #define DEFINE_PER_CPU(type, name) __KAPI_PERCPU typeof(type) name
 #define DECLARE_PER_CPU(type, name) extern typeof(type) name
 #define DEFINE_PER_CPU_SHARED_ALIGNED(type, name) DEFINE_PER_CPU(type, name) ____cacheline_aligned
+#define DEFINE_PER_CPU_ALIGNED(type, name) DEFINE_PER_CPU(type, name) ____cacheline_aligned
+#define DEFINE_PER_CPU_READ_MOSTLY(type, name) DEFINE_PER_CPU(type, name)
+#define DEFINE_PER_CPU_FIRST(type, name) DEFINE_PER_CPU(type, name)
+#define DECLARE_PER_CPU_ALIGNED(type, name) DECLARE_PER_CPU(type, name)
+#define DECLARE_PER_CPU_SHARED_ALIGNED(type, name) DECLARE_PER_CPU(type, name)
+#define DECLARE_PER_CPU_READ_MOSTLY(type, name) DECLARE_PER_CPU(type, name)
 #define EXPORT_PER_CPU_SYMBOL(name)
 #define EXPORT_PER_CPU_SYMBOL_GPL(name)
 

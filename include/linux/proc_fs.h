@@ -50,9 +50,11 @@ struct proc_dir_entry {
 	unsigned int kapi_state_bytes;
 	int (*kapi_show)(struct seq_file *m, void *v);
 	char kapi_name[64];
+	char kapi_target[64]; /* of a symbolic link */
 };
 
 extern struct proc_dir_entry proc_root;
+extern struct proc_dir_entry *proc_symlink(const char *name, struct proc_dir_entry *parent, const char *target);
 extern struct proc_dir_entry *kapi_proc_find(struct proc_dir_entry *parent, const char *name, size_t len);
 extern struct proc_dir_entry *kapi_proc_folder(const char *name, struct proc_dir_entry *parent);
 extern struct proc_dir_entry *kapi_debugfs_root(void);

@@ -60,4 +60,20 @@ static inline void refcount_dec(refcount_t *r)
 static inline bool refcount_dec_if_one(refcount_t *r) { return atomic_cmpxchg(&r->refs, 1, 0) == 1; }
 static inline bool refcount_dec_not_one(refcount_t *r) { return atomic_add_unless(&r->refs, -1, 1); }
 
+/* Whoever drops the last one does so with a lock held, and keeps it. */
+#define __KAPI_DEC_AND(r, take, give) ({ \
+	refcount_t *__kapi_refs = (r); \
+	bool __kapi_zero = false; \
+	if (!refcount_dec_not_one(__kapi_refs)) { \
+		take; \
+		__kapi_zero = refcount_dec_and_test(__kapi_refs); \
+		if (!__kapi_zero) \
+			give; \
+	} \
+	__kapi_zero; })
+#define refcount_dec_and_mutex_lock(r, lock) __KAPI_DEC_AND(r, mutex_lock(lock), mutex_unlock(lock))
+#define refcount_dec_and_lock(r, lock) __KAPI_DEC_AND(r, spin_lock(lock), spin_unlock(lock))
+#define refcount_dec_and_lock_irqsave(r, lock, flags) \
+	__KAPI_DEC_AND(r, spin_lock_irqsave(lock, *(flags)), spin_unlock_irqrestore(lock, *(flags)))
+
 #endif

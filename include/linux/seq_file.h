@@ -7,6 +7,7 @@
 #include <linux/mutex.h>
 #include <linux/stdarg.h>
 #include <linux/string.h>
+#include <linux/string_helpers.h>
 #include <linux/types.h>
 
 struct seq_operations;
@@ -53,13 +54,59 @@ extern int seq_puts(struct seq_file *m, const char *s);
 extern int seq_putc(struct seq_file *m, char c);
 extern int seq_write(struct seq_file *m, const void *data, size_t n);
 extern void seq_put_decimal_ull(struct seq_file *m, const char *delimiter, unsigned long long value);
+extern void seq_put_decimal_ull_width(struct seq_file *m, const char *delimiter, unsigned long long value,
+				      unsigned int width);
+extern void seq_put_decimal_ll(struct seq_file *m, const char *delimiter, long long value);
+extern void seq_put_hex_ll(struct seq_file *m, const char *delimiter, unsigned long long value, unsigned int width);
+extern void seq_escape_mem(struct seq_file *m, const char *src, size_t len, unsigned int flags, const char *only);
+extern void seq_hex_dump(struct seq_file *m, const char *prefix, int prefix_type, int rowsize, int groupsize,
+			 const void *buf, size_t len, bool ascii);
+extern void seq_pad(struct seq_file *m, char c);
+extern ssize_t seq_read_iter(struct kiocb *iocb, struct iov_iter *iter);
 #define seq_has_overflowed(m) ((m)->count == (m)->size)
+static inline void seq_setwidth(struct seq_file *m, size_t size) { m->pad_until = m->count + size; }
+static inline void seq_escape_str(struct seq_file *m, const char *src, unsigned int flags, const char *only)
+{
+	seq_escape_mem(m, src, strlen(src), flags, only);
+}
+static inline void seq_escape(struct seq_file *m, const char *s, const char *only)
+{
+	seq_escape_str(m, s, ESCAPE_OCTAL, only);
+}
+
+static inline size_t seq_get_buf(struct seq_file *m, char **bufp)
+{
+	*bufp = m->count < m->size ? m->buf + m->count : NULL;
+	return m->size - m->count;
+}
+
+static inline void seq_commit(struct seq_file *m, int num)
+{
+	m->count = num < 0 ? m->size : m->count + (size_t)num;
+}
+
+static inline void seq_show_option(struct seq_file *m, const char *name, const char *value)
+{
+	seq_putc(m, ',');
+	seq_escape(m, name, ",= \t\n\\");
+	if (value) {
+		seq_putc(m, '=');
+		seq_escape(m, value, ", \t\n\\");
+	}
+}
 
 extern struct list_head *seq_list_start(struct list_head *head, loff_t pos);
 extern struct list_head *seq_list_start_head(struct list_head *head, loff_t pos);
 extern struct list_head *seq_list_next(void *v, struct list_head *head, loff_t *pos);
 extern struct hlist_node *seq_hlist_start(struct hlist_head *head, loff_t pos);
+extern struct hlist_node *seq_hlist_start_head(struct hlist_head *head, loff_t pos);
 extern struct hlist_node *seq_hlist_next(void *v, struct hlist_head *head, loff_t *pos);
+extern struct list_head *seq_list_start_rcu(struct list_head *head, loff_t pos);
+extern struct list_head *seq_list_start_head_rcu(struct list_head *head, loff_t pos);
+extern struct list_head *seq_list_next_rcu(void *v, struct list_head *head, loff_t *pos);
+extern struct hlist_node *seq_hlist_start_rcu(struct hlist_head *head, loff_t pos);
+extern struct hlist_node *seq_hlist_start_head_rcu(struct hlist_head *head, loff_t pos);
+extern struct hlist_node *seq_hlist_next_rcu(void *v, struct hlist_head *head, loff_t *pos);
 
 #define DEFINE_SEQ_ATTRIBUTE(name) \
 	static int name##_open(struct inode *inode, struct file *file) { return seq_open(file, &name##_sops); } \

@@ -136,6 +136,16 @@ static __always_inline raw_spinlock_t *spinlock_check(spinlock_t *lock) { return
 			kapi_spin_wait(&(lock)->val); \
 	} while (0)
 #define write_unlock(lock) do { kapi_spin_release(&(lock)->val); __kapi_lock_exit(&(lock)->val); } while (0)
+#define __KAPI_TRIED(took, lock) ({ \
+	int __kapi_got = took(&(lock)->val); \
+	if (__kapi_got) \
+		__kapi_lock_got(&(lock)->val); \
+	__kapi_got; })
+#define read_trylock(lock) __KAPI_TRIED(kapi_read_try, lock)
+#define write_trylock(lock) __KAPI_TRIED(kapi_write_try, lock)
+#define write_trylock_irqsave(lock, flags) ({ \
+	local_irq_save(flags); \
+	write_trylock(lock) ? 1 : ({ local_irq_restore(flags); 0; }); })
 #define __KAPI_WITH_IRQ(op, lock) do { local_irq_disable(); op(lock); } while (0)
 #define __KAPI_THEN_IRQ(op, lock) do { op(lock); local_irq_enable(); } while (0)
 #define __KAPI_WITH_SAVE(op, lock, flags) do { local_irq_save(flags); op(lock); } while (0)

@@ -9,11 +9,13 @@
 #include <linux/kconfig.h>
 #include <linux/list.h>
 #include <linux/container_of.h>
+#include <linux/version.h>
 
 struct timer_list {
 	struct list_head entry;
 	unsigned long expires;
 	void *function;
+	u32 flags;
 	unsigned long data;
 	unsigned int kapi_new;
 	volatile unsigned int kapi_pending;
@@ -36,14 +38,21 @@ extern void add_timer_on(struct timer_list *timer, int cpu);
 extern int mod_timer(struct timer_list *timer, unsigned long expires);
 extern int del_timer(struct timer_list *timer);
 extern int del_timer_sync(struct timer_list *timer);
-#define timer_delete(timer) del_timer(timer)
-#define timer_delete_sync(timer) del_timer_sync(timer)
-#define timer_shutdown_sync(timer) del_timer_sync(timer)
+extern int try_to_del_timer_sync(struct timer_list *timer);
+extern int timer_delete(struct timer_list *timer);
+extern int timer_delete_sync(struct timer_list *timer);
+extern int timer_delete_sync_try(struct timer_list *timer);
+extern int timer_shutdown(struct timer_list *timer);
+extern int timer_shutdown_sync(struct timer_list *timer);
+extern int timer_reduce(struct timer_list *timer, unsigned long expires);
 #define mod_timer_pending(timer, when) (timer_pending(timer) ? mod_timer(timer, when) : 0)
 #define timer_pending(timer) ((timer)->kapi_pending != 0)
 #define init_timer_deferrable(timer) init_timer(timer)
 #define from_timer(var, timer, field) container_of(timer, typeof(*var), field)
+/* Modules for several kernels define the names of later ones themselves. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 #define timer_container_of(var, timer, field) from_timer(var, timer, field)
+#endif
 
 #define setup_timer(timer, fn, arg) \
 	do { \

@@ -8,7 +8,13 @@
 struct new_utsname {
 	char sysname[65], nodename[65], release[65], version[65], machine[65], domainname[65];
 };
-extern struct new_utsname *utsname(void);
-#define init_utsname() utsname()
+
+struct uts_namespace {
+	struct new_utsname name;
+};
+extern struct uts_namespace init_uts_ns;
+
+static inline struct new_utsname *utsname(void) { return &init_uts_ns.name; }
+static inline struct new_utsname *init_utsname(void) { return &init_uts_ns.name; }
 
 #endif

@@ -47,14 +47,9 @@ void module_put(struct module *module)
 		WARN_ON(atomic_dec_return(&module->refcnt) < 0);
 }
 
-struct new_utsname *utsname(void)
-{
-	static struct new_utsname name = {
-		.sysname = "Linux", .nodename = "slablab", .release = UTS_RELEASE,
-		.version = "#1 SMP", .machine = "x86_64", .domainname = "(none)" };
-
-	return &name;
-}
+struct uts_namespace init_uts_ns = { .name = {
+	.sysname = "Linux", .nodename = "slablab", .release = UTS_RELEASE,
+	.version = "#1 SMP", .machine = "x86_64", .domainname = "(none)" } };
 
 #define PARAM_OPS(type, ctype, via, format) \
 	int param_set_##type(const char *value, const struct kernel_param *param) \

@@ -17,8 +17,16 @@
 static bool find_entry(struct proc_dir_entry *root, const char *path, struct opened *o)
 {
 	struct proc_dir_entry *dir = kapi_proc_walk(root, &path);
+	unsigned int links = 0;
 
 	o->entry = dir ? kapi_proc_find(dir, path, strlen(path)) : NULL;
+	while (o->entry && S_ISLNK(o->entry->mode)) {
+		path = o->entry->kapi_target;
+		if (!strncmp(path, "/proc/", 6))
+			path += 6, dir = NULL;
+		dir = ++links < 40 ? kapi_proc_walk(dir, &path) : NULL;
+		o->entry = dir ? kapi_proc_find(dir, path, strlen(path)) : NULL;
+	}
 	if (!o->entry || S_ISDIR(o->entry->mode))
 		return false;
 	o->file.f_op = o->entry->proc_fops;
@@ -66,6 +74,8 @@ long kapi_open(struct opened *o, const char *path, unsigned int flags)
 	o->file.f_path.dentry = &o->dentry;
 	o->dentry.d_parent = &o->dentry;
 	strscpy((char *)o->dentry.d_iname, name ? name + 1 : path, sizeof(o->dentry.d_iname));
+	strscpy(o->path, path, sizeof(o->path));
+	o->dentry.kapi_path = o->path;
 	o->dentry.d_name.name = o->dentry.d_iname;
 	o->dentry.d_name.len = (u32)strlen((char *)o->dentry.d_iname);
 	o->file.f_mode = mode_of(flags);
@@ -90,6 +100,19 @@ long kapi_open(struct opened *o, const char *path, unsigned int flags)
 		module_put(o->owner);
 	return error;
 }
+
+/* Puts a path at the end of a buffer, as Linux does, which makes it from there. */
+char *dentry_path_raw(const struct dentry *dentry, char *buf, int len)
+{
+	const char *path = dentry->kapi_path ?: (const char *)dentry->d_iname;
+	size_t bytes = strlen(path) + 1;
+
+	if (bytes > (size_t)len)
+		return ERR_PTR(-ENAMETOOLONG);
+	return memcpy(buf + len - bytes, path, bytes);
+}
+
+char *d_path(const struct path *path, char *buf, int len) { return dentry_path_raw(path->dentry, buf, len); }
 
 void kapi_close(struct opened *o)
 {

@@ -15,6 +15,7 @@ struct opened {
 	struct dentry dentry;
 	struct address_space mapping;
 	struct file file;
+	char path[256];
 };
 
 extern long kapi_open(struct opened *o, const char *path, unsigned int flags);

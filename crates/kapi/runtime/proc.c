@@ -18,6 +18,8 @@ struct proc_dir_entry *kapi_proc_find(struct proc_dir_entry *parent, const char 
 {
 	struct proc_dir_entry *entry;
 
+	if (len == 2 && !strncmp(name, "..", 2))
+		return parent->parent ?: parent;
 	list_for_each_entry(entry, &parent->kapi_children, kapi_siblings)
 		if (strlen(entry->name) == len && !strncmp(entry->name, name, len))
 			return entry;
@@ -95,6 +97,15 @@ struct proc_dir_entry *kapi_proc_ops(const char *name, umode_t mode, struct proc
 struct proc_dir_entry *proc_mkdir(const char *name, struct proc_dir_entry *parent)
 {
 	return kapi_proc_add(name, S_IFDIR | 0555, parent, NULL);
+}
+
+struct proc_dir_entry *proc_symlink(const char *name, struct proc_dir_entry *parent, const char *target)
+{
+	struct proc_dir_entry *entry = kapi_proc_add(name, S_IFLNK | 0777, parent, NULL);
+
+	if (entry)
+		strscpy(entry->kapi_target, target, sizeof(entry->kapi_target));
+	return entry;
 }
 
 /* A folder, made if it is not there. */

@@ -130,8 +130,12 @@ long schedule_timeout(long timeout)
 		current->__state = TASK_RUNNING;
 		return 0;
 	}
-	if (!sleep_until_woken((s64)timeout * (NSEC_PER_SEC / HZ)))
+	if (!sleep_until_woken((s64)timeout * (NSEC_PER_SEC / HZ))) {
+		/* A jiffy began before the call, and the tick may be late. */
+		while (time_before(jiffies, end))
+			yield();
 		return 0;
+	}
 	left = (long)(end - jiffies);
 	return left < 0 ? 0 : left;
 }

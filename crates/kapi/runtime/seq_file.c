@@ -5,6 +5,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/uio.h>
 
 static struct seq_file *seq_of(struct file *file) { return file->private_data; }
 
@@ -35,8 +36,8 @@ static int grow(struct seq_file *m, size_t size)
 	return 0;
 }
 
-/* Fills the empty buffer with whole records from the index on; at least one if there is one. */
-static int fill(struct seq_file *m)
+/* Fills the empty buffer with whole records from the index on, until it has @want bytes; at least one if there is one. */
+static int fill(struct seq_file *m, size_t want)
 {
 	int error = m->buf ? 0 : grow(m, PAGE_SIZE);
 	void *record;
@@ -74,9 +75,42 @@ static int fill(struct seq_file *m)
 		record = m->op->next(m, record, &m->index);
 		if (m->index == index)
 			m->index++; /* a next() that forgot to move on */
+		if (m->count >= want)
+			break;
 	}
 	m->op->stop(m, record);
 	return error;
+}
+
+/* Goes to an offset by making the records before it once more. */
+static int traverse(struct seq_file *m, loff_t offset)
+{
+	m->index = 0;
+	m->count = m->from = 0;
+	while (offset) {
+		size_t skipped;
+		int error = fill(m, (size_t)offset);
+
+		if (error)
+			return error;
+		skipped = min((size_t)offset, m->count);
+		if (!skipped)
+			return 0;
+		m->from += skipped;
+		m->count -= skipped;
+		offset -= (loff_t)skipped;
+	}
+	return 0;
+}
+
+static size_t give(struct seq_file *m, char __user *buf, size_t size)
+{
+	size_t n = min(m->count, size);
+
+	memcpy(buf, m->buf + m->from, n);
+	m->from += n;
+	m->count -= n;
+	return n;
 }
 
 ssize_t seq_read(struct file *file, char __user *buf, size_t size, loff_t *pos)
@@ -85,36 +119,67 @@ ssize_t seq_read(struct file *file, char __user *buf, size_t size, loff_t *pos)
 	size_t copied = 0;
 	int error = 0;
 
-	if (*pos == 0 && m->read_pos != 0) {
-		m->index = 0;
-		m->count = 0;
+	if (*pos != m->read_pos) {
+		error = traverse(m, *pos);
+		m->read_pos = error ? 0 : *pos;
+		if (error) {
+			m->index = 0;
+			m->count = 0;
+			return error;
+		}
 	}
-	while (copied < size) {
-		size_t n = min(m->count, size - copied);
-
-		memcpy(buf + copied, m->buf + m->from, n);
-		copied += n;
-		m->from += n;
-		m->count -= n;
-		if (copied == size)
-			break;
-		error = fill(m);
-		if (error || !m->count)
-			break;
+	copied = give(m, buf, size);
+	/* One start() a call: an iterator that goes back to its begin at its end has said so by then. */
+	if (!m->count && copied < size) {
+		error = fill(m, size - copied);
+		if (!error)
+			copied += give(m, buf + copied, size - copied);
 	}
 	*pos += (loff_t)copied;
 	m->read_pos = *pos;
 	return copied ? (ssize_t)copied : error;
 }
 
+ssize_t seq_read_iter(struct kiocb *iocb, struct iov_iter *iter)
+{
+	char *page = kapi_alloc(PAGE_SIZE);
+	size_t copied = 0;
+	ssize_t n = 0;
+
+	if (!page)
+		return -ENOMEM;
+	while (iov_iter_count(iter)) {
+		n = seq_read(iocb->ki_filp, page, min(iov_iter_count(iter), (size_t)PAGE_SIZE), &iocb->ki_pos);
+		if (n <= 0)
+			break;
+		copied += copy_to_iter(page, (size_t)n, iter);
+	}
+	kapi_free(page, PAGE_SIZE);
+	return copied ? (ssize_t)copied : n;
+}
+
 loff_t seq_lseek(struct file *file, loff_t offset, int whence)
 {
-	if (whence != SEEK_SET || offset != 0)
+	struct seq_file *m = seq_of(file);
+
+	if (whence == SEEK_CUR)
+		offset += file->f_pos;
+	else if (whence != SEEK_SET)
 		return -EINVAL;
-	seq_of(file)->index = 0;
-	seq_of(file)->count = 0;
-	file->f_pos = 0;
-	return 0;
+	if (offset < 0)
+		return -EINVAL;
+	if (offset != m->read_pos) {
+		int error = traverse(m, offset);
+
+		m->read_pos = file->f_pos = error ? 0 : offset;
+		if (error) {
+			m->index = 0;
+			m->count = 0;
+			return error;
+		}
+	}
+	file->f_pos = offset;
+	return offset;
 }
 
 int seq_release(struct inode *inode, struct file *file)
@@ -230,7 +295,59 @@ int seq_printf(struct seq_file *m, const char *fmt, ...) { return WITH_ARGS(fmt,
 
 void seq_put_decimal_ull(struct seq_file *m, const char *delimiter, unsigned long long value)
 {
-	seq_printf(m, "%s%llu", delimiter, value);
+	seq_put_decimal_ull_width(m, delimiter, value, 0);
+}
+
+void seq_put_decimal_ull_width(struct seq_file *m, const char *delimiter, unsigned long long value, unsigned int width)
+{
+	seq_printf(m, "%s%*llu", delimiter ?: "", (int)width, value);
+}
+
+void seq_put_decimal_ll(struct seq_file *m, const char *delimiter, long long value)
+{
+	seq_printf(m, "%s%lld", delimiter ?: "", value);
+}
+
+void seq_put_hex_ll(struct seq_file *m, const char *delimiter, unsigned long long value, unsigned int width)
+{
+	seq_printf(m, "%s%0*llx", delimiter ?: "", (int)width, value);
+}
+
+void seq_escape_mem(struct seq_file *m, const char *src, size_t len, unsigned int flags, const char *only)
+{
+	size_t room = m->size - m->count;
+	int n = string_escape_mem(src, len, m->buf + m->count, room, flags, only);
+
+	seq_commit(m, (size_t)n < room ? n : -1);
+}
+
+/* Fills up to the width that seq_setwidth() asked for. */
+void seq_pad(struct seq_file *m, char c)
+{
+	while (m->count < m->pad_until && !seq_has_overflowed(m))
+		seq_putc(m, ' ');
+	if (c)
+		seq_putc(m, c);
+}
+
+void seq_hex_dump(struct seq_file *m, const char *prefix, int prefix_type, int rowsize, int groupsize,
+		  const void *buf, size_t len, bool ascii)
+{
+	const u8 *bytes = buf;
+	char line[32 * 3 + 32 + 4];
+	size_t row;
+
+	if (rowsize != 16 && rowsize != 32)
+		rowsize = 16;
+	for (row = 0; row < len && !seq_has_overflowed(m); row += (size_t)rowsize) {
+		hex_dump_to_buffer(bytes + row, len - row, rowsize, groupsize, line, sizeof(line), ascii);
+		if (prefix_type == DUMP_PREFIX_ADDRESS)
+			seq_printf(m, "%s%px: %s\n", prefix, bytes + row, line);
+		else if (prefix_type == DUMP_PREFIX_OFFSET)
+			seq_printf(m, "%s%.8zx: %s\n", prefix, row, line);
+		else
+			seq_printf(m, "%s%s\n", prefix, line);
+	}
 }
 
 struct list_head *seq_list_start(struct list_head *head, loff_t pos)
@@ -271,3 +388,16 @@ struct hlist_node *seq_hlist_next(void *v, struct hlist_head *head, loff_t *pos)
 	++*pos;
 	return v == SEQ_START_TOKEN ? head->first : ((struct hlist_node *)v)->next;
 }
+
+struct hlist_node *seq_hlist_start_head(struct hlist_head *head, loff_t pos)
+{
+	return pos ? seq_hlist_start(head, pos - 1) : SEQ_START_TOKEN;
+}
+
+/* A reader's list is walked as any other: its pointers are whole at any time. */
+SAME_AS(seq_list_start_rcu, seq_list_start);
+SAME_AS(seq_list_start_head_rcu, seq_list_start_head);
+SAME_AS(seq_list_next_rcu, seq_list_next);
+SAME_AS(seq_hlist_start_rcu, seq_hlist_start);
+SAME_AS(seq_hlist_start_head_rcu, seq_hlist_start_head);
+SAME_AS(seq_hlist_next_rcu, seq_hlist_next);

@@ -278,6 +278,28 @@ static void wait_for_all(void)
 		wait_for(p);
 }
 
+/* How long a sleep waits until all that was begun behind `&` sleeps, too, or is done. */
+#define SETTLE_MS 1000
+
+static bool all_settled(void)
+{
+	struct process *p;
+
+	list_for_each_entry(p, &processes, list)
+		if (smp_load_acquire(&p->busy) && READ_ONCE(p->task->__state) == TASK_RUNNING)
+			return false;
+	return true;
+}
+
+static void sleep_and_settle(u64 ms)
+{
+	unsigned int more;
+
+	kapi_host_sleep(ms);
+	for (more = 0; more < SETTLE_MS && !all_settled(); more++)
+		kapi_host_sleep(1);
+}
+
 /* Steps that are no process's. */
 static bool of_nobody(const struct kapi_step *s)
 {
@@ -287,7 +309,7 @@ static bool of_nobody(const struct kapi_step *s)
 	switch ((enum operation)s->operation) {
 	case STEP_SLEEP:
 		kapi_task_set(init_thread, task_cpu(init_thread));
-		kapi_host_sleep(s->a);
+		sleep_and_settle(s->a);
 		break;
 	case STEP_WAIT:
 		wait_for_all();

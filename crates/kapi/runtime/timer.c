@@ -124,6 +124,8 @@ int mod_timer(struct timer_list *timer, unsigned long expires)
 	unsigned long flags;
 	int was;
 
+	if (!timer->function)
+		return 0;
 	spin_lock_irqsave(&lock, flags);
 	was = (int)timer->kapi_pending;
 	if (was)
@@ -175,6 +177,40 @@ static void lock_not_running(void *what, unsigned long *flags)
 	taken; })
 
 int del_timer_sync(struct timer_list *timer) { return TAKE_OFF_WHEN_IDLE(timer); }
+SAME_AS(timer_delete, del_timer);
+SAME_AS(timer_delete_sync, del_timer_sync);
+
+int try_to_del_timer_sync(struct timer_list *timer)
+{
+	return UNDER_LOCK(&lock, running == timer ? -1 : TAKE_OFF(timer));
+}
+
+SAME_AS(timer_delete_sync_try, try_to_del_timer_sync);
+
+/* What has no function is not armed any more. */
+int timer_shutdown(struct timer_list *timer)
+{
+	int was = del_timer(timer);
+
+	timer->function = NULL;
+	return was;
+}
+
+int timer_shutdown_sync(struct timer_list *timer)
+{
+	int was = del_timer_sync(timer);
+
+	timer->function = NULL;
+	return was;
+}
+
+int timer_reduce(struct timer_list *timer, unsigned long expires)
+{
+	if (timer_pending(timer) && time_after_eq(expires, timer->expires))
+		return 1;
+	return mod_timer(timer, expires);
+}
+
 int hrtimer_cancel(struct hrtimer *timer) { return TAKE_OFF_WHEN_IDLE(timer); }
 
 /* All clocks are one. */

@@ -33,6 +33,7 @@ static int worker(void *data)
 	struct workqueue_struct *queue = data;
 	unsigned long flags;
 
+	current->flags |= PF_WQ_WORKER;
 	while (!kthread_should_stop() || !queue_is_idle(queue)) {
 		struct work_struct *work = NULL;
 
