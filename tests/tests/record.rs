@@ -398,7 +398,7 @@ fn what_a_command_leaves_running_is_named_and_left_alone() {
     assert!(said.contains(head) && said.contains(&number), "{said}");
 }
 
-/// Says of a library that writes of pages take a tenth of a second, as on a disk of 2.6 MB/s.
+/// Says of a library that writes of packed pages take a tenth of a second, as on a disk of 0.5 MB/s.
 const SLOW_WRITE: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -406,7 +406,7 @@ const SLOW_WRITE: &str = r#"
 ssize_t write(int file, const void *bytes, size_t count)
 {
     ssize_t (*next)(int, const void *, size_t) = dlsym(RTLD_NEXT, "write");
-    if (count >= 65536)
+    if (count >= 4096)
         usleep(100000);
     return next(file, bytes, count);
 }

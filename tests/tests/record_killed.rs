@@ -1,10 +1,12 @@
-//! `slablab record` killed at random moments, while it records and while it makes the trace: what it had is recovered.
+//! `slablab record` killed at random moments, while it records and while it makes the trace: what it had is recovered. What
+//! waits for that is small.
 //!
 //! How it works: a program beside it opens a file each 10 ms. After SIGKILL, `record --recover` makes the trace, whose last
 //! event of that program may be at most two seconds older than the kill. `SLABLAB_KILLS` says how often: `make
 //! test-killed` asks for 200, the tests of each commit for a few.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -110,4 +112,40 @@ fn a_recorder_that_is_killed_at_any_moment_loses_two_seconds_at_most() {
         "recovered: {while_recorded} killed while recorded, {while_made} behind; {not_begun} had not begun"
     );
     assert!(while_recorded + while_made > 0, "all were killed before the first event");
+}
+
+/// Returns the bytes of the files in the folder of a recording that grow with its events.
+fn waiting_bytes(folder: &Path) -> u64 {
+    let files = fs::read_dir(folder).unwrap().flatten();
+    let grow = files.filter(|at| {
+        let name = at.file_name().into_string().unwrap();
+        name == "reserve" || name.ends_with(".pages")
+    });
+    grow.map(|at| at.metadata().unwrap().blocks() * 512).sum()
+}
+
+/// The pages of the ring buffer take 60 bytes an event; so much waited for its trace before.
+#[test]
+fn what_waits_for_its_trace_takes_at_most_30_bytes_an_event() {
+    if probe().into_iter().any(|fact| fact.state == State::Missing) {
+        eprintln!("not run: nothing can be recorded here");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("t.parquet");
+    let mut command = slablab();
+    command.args(["record", "-m", "1M", "--duration", "60", "-o"]).arg(&output);
+    let mut recorder = command.stderr(Stdio::null()).spawn().unwrap();
+    let left = folder.path().join("t.parquet.recording");
+    while !left.join("threads.json").exists() {
+        sleep(Duration::from_millis(20));
+    }
+    let storm = "for n in $(seq 3000); do /bin/true; done";
+    assert!(Command::new("sh").args(["-c", storm]).status().unwrap().success());
+    kill(&mut recorder);
+    let bytes = waiting_bytes(&left);
+    recovered(&output).expect("events of the storm");
+    let events = TraceReader::open(&output).unwrap().meta().events;
+    eprintln!("{events} events in {bytes} bytes");
+    assert!(events > 300_000 && bytes <= 30 * events, "{bytes} bytes for {events} events");
 }

@@ -69,6 +69,8 @@ pub use page_row::PageEvent;
 pub use portion::{Portion, Recorded};
 pub use probe::{Fact, State, probe};
 pub use progress::Progress;
+#[cfg(fuzzing)]
+pub use record::fuzz_packed;
 pub use record::{
     BUFFER_KIB_DEFAULT, EventCounter, Keep, RecordOptions, RecordSummary, SlabLimit, SlabPart,
     SlabReached, record, recover,

@@ -9,7 +9,7 @@
 //! tasks leaves an ordinary thread too small a share to keep up.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 
+use super::packed::Writer;
 use super::unfinished::Unfinished;
 use crate::Error;
 
@@ -37,7 +38,7 @@ const PAGES: usize = 64;
 /// One CPU's buffer and the file it is emptied into.
 #[derive(Debug)]
 pub(super) struct Drain {
-    spool: File,
+    spool: Writer,
     pipe: File,
     pipe_path: PathBuf,
     spool_path: PathBuf,
@@ -57,7 +58,7 @@ impl Drain {
     ) -> Result<Drain, Error> {
         let pipe = open_pipe(&pipe_path).map_err(|e| Error::io(&pipe_path, "cannot open", e))?;
         let spool_path = unfinished.pages_path(cpu);
-        let spool = unfinished.create_pages(cpu)?;
+        let spool = unfinished.create_pages(cpu, page_bytes)?;
         let (run_for, written_for) = (Duration::ZERO, Duration::ZERO);
         Ok(Drain { spool, pipe, pipe_path, spool_path, page_bytes, run_for, written_for })
     }
@@ -130,38 +131,41 @@ impl Drain {
             }
         }
         let since = Instant::now();
-        let written = self.spool.write_all(&buffer[..filled]);
+        let written = self.spool.write(&buffer[..filled]);
         self.written_for += since.elapsed();
-        written.map_err(|error| {
-            keep_whole_pages(&self.spool, self.page_bytes);
-            Error::io(&self.spool_path, "cannot write the recording", error)
-        })?;
+        written
+            .map_err(|error| Error::io(&self.spool_path, "cannot write the recording", error))?;
         Ok(more)
     }
 }
 
-/// Moves what an abandoned buffer holds behind the pages of a file: up to its last event.
-pub(super) fn move_rest(pipe: &Path, spool: &File, page_bytes: usize) -> std::io::Result<()> {
+/// Gives what an abandoned buffer holds to `write`, some pages at a time: up to its last event.
+pub(super) fn take_rest(
+    pipe: &Path,
+    page_bytes: usize,
+    mut write: impl FnMut(&[u8]) -> std::io::Result<()>,
+) -> std::io::Result<()> {
     let mut pipe = open_pipe(pipe)?;
-    let mut page = vec![0; page_bytes];
-    let mut spool = spool;
-    spool.seek(SeekFrom::End(0))?;
-    loop {
-        match pipe.read(&mut page) {
-            Ok(0) => return Ok(()),
-            Ok(bytes) => page[bytes..].fill(0),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+    let mut pages = vec![0; page_bytes * PAGES];
+    let (mut filled, mut more) = (0, true);
+    while more {
+        let page = &mut pages[filled..filled + page_bytes];
+        match pipe.read(page) {
+            Ok(0) => more = false,
+            Ok(bytes) => {
+                page[bytes..].fill(0);
+                filled += page_bytes;
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => more = false,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
-        spool.write_all(&page)?;
+        if filled == pages.len() || !more {
+            write(&pages[..filled])?;
+            filled = 0;
+        }
     }
-}
-
-/// Cuts off a page that was not written whole.
-pub(super) fn keep_whole_pages(spool: &File, page_bytes: usize) {
-    let length = spool.metadata().map_or(0, |at| at.len());
-    let _ = spool.set_len(length - length % page_bytes as u64);
+    Ok(())
 }
 
 fn open_pipe(path: &Path) -> std::io::Result<File> {

@@ -87,8 +87,15 @@ pub(super) struct Tail {
 }
 
 impl Head {
-    /// Changes when an older recorder's folder cannot be read any more.
-    pub(super) const VERSION: u32 = 1;
+    /// Changes when an older version of slablab cannot read the folder any more.
+    pub(super) const VERSION: u32 = 2;
+    /// The version whose files have the pages as they are.
+    pub(super) const VERSION_WHOLE_PAGES: u32 = 1;
+
+    /// Returns whether its files have packed pages.
+    pub(super) fn is_packed(&self) -> bool {
+        self.version > Head::VERSION_WHOLE_PAGES
+    }
 }
 
 impl ChosenParts {

@@ -37,12 +37,14 @@ mod head;
 pub(crate) mod machine;
 mod options;
 mod own;
+mod packed;
 mod paired;
 mod probes;
 mod process;
 mod readings;
 mod recording;
 mod recover;
+mod reserve;
 mod sampler;
 mod slab_limit;
 pub(crate) mod stacks;
@@ -54,6 +56,8 @@ mod workload;
 
 pub use self::counter::EventCounter;
 pub use self::options::{BUFFER_KIB_DEFAULT, Keep, RecordOptions, RecordSummary};
+#[cfg(fuzzing)]
+pub use self::packed::fuzz_packed;
 use self::process::process;
 use self::recording::Recording;
 pub use self::recover::recover;

@@ -20,6 +20,7 @@ use super::head::{ChosenParts, Head, Tail};
 use super::machine;
 use super::options::{Keep, RecordSummary};
 use super::own::WithoutOwn;
+use super::packed;
 use super::paired::Paired;
 use super::unfinished::Unfinished;
 use super::until::Until;
@@ -29,6 +30,7 @@ use crate::source::ahead::Ahead;
 use crate::source::format::EventFormat;
 use crate::source::large::LargeOnce;
 use crate::source::page_format::PageFormat;
+use crate::source::repeats::{NextPage, NextRecord, PageSource};
 use crate::source::tracefs_raw::TracefsRaw;
 use crate::source::{Facts, Source};
 use crate::{Addresses, Error, Meta, Progress, RecordedCache, Samples, Symbols, TraceWriter};
@@ -178,11 +180,37 @@ fn unfreed(
 }
 
 /// The events of all pages, one after the other.
-type RawEvents = LargeOnce<TracefsRaw<BufReader<File>>>;
+type RawEvents = LargeOnce<TracefsRaw<PageFile>>;
+
+/// The pages of a CPU.
+#[derive(Debug)]
+enum PageFile {
+    Packed(Box<packed::Reader<File>>),
+    /// Of an older recorder
+    Whole(BufReader<File>),
+}
+
+impl PageSource for PageFile {
+    fn next_page(&mut self, page: &mut [u8]) -> std::io::Result<NextPage> {
+        match self {
+            PageFile::Packed(pages) => pages.next_page(page),
+            PageFile::Whole(pages) => pages.next_page(page),
+        }
+    }
+
+    #[inline]
+    fn next_record(&mut self) -> NextRecord<'_> {
+        match self {
+            PageFile::Packed(pages) => pages.next_record(),
+            PageFile::Whole(pages) => pages.next_record(),
+        }
+    }
+}
 
 /// What the ring buffers held.
 struct Pages {
     page: PageFormat,
+    is_packed: bool,
     formats: Vec<EventFormat>,
     /// The pages of each CPU, and those of its chosen events
     files: Vec<(u32, PathBuf)>,
@@ -199,6 +227,7 @@ impl Pages {
         let files = pages.chain(objects.filter(|(_, path)| path.exists()));
         Ok(Pages {
             page,
+            is_packed: head.is_packed(),
             formats: formats.collect::<Result<_, _>>()?,
             files: files.collect(),
             own_threads: unfinished.own_threads()?,
@@ -210,8 +239,15 @@ impl Pages {
         let mut bytes = 0;
         let streams = self.files.iter().map(|(cpu, path)| {
             let file = File::open(path).map_err(|e| Error::io(path, "cannot open", e))?;
-            bytes += file.metadata().map_or(0, |at| at.len());
-            Ok((*cpu, BufReader::with_capacity(self.page.bytes() * 64, file)))
+            let page_bytes = self.page.bytes();
+            if !self.is_packed {
+                bytes += file.metadata().map_or(0, |at| at.len());
+                let pages = BufReader::with_capacity(page_bytes * 64, file);
+                return Ok((*cpu, PageFile::Whole(pages)));
+            }
+            bytes += packed::bytes_of(&file, page_bytes);
+            let pages = packed::Reader::new(file, page_bytes, self.page.head_bytes());
+            Ok((*cpu, PageFile::Packed(Box::new(pages))))
         });
         let streams = streams.collect::<Result<_, Error>>()?;
         let facts = Facts { symbols, bytes, ..Facts::default() };

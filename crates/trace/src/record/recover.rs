@@ -6,12 +6,14 @@
 //! of them nothing counts, as the kernel went on alone. Then the trace is made as that of any recording.
 
 use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use slablab_host::Signals;
 
 use super::head::{Head, Tail};
 use super::options::RecordSummary;
+use super::packed::Writer;
 use super::process::process;
 use super::recording::lost_of;
 use super::tracefs::Tracefs;
@@ -58,16 +60,11 @@ fn tail_of(unfinished: &Unfinished, head: &Head) -> Result<Tail, Error> {
 /// events they lost, by CPU. The instance is gone then.
 fn take_rest(unfinished: &Unfinished, head: &Head) -> Result<Vec<u64>, Error> {
     let mut lost = vec![0; head.meta.cpus as usize];
-    let files = head.cpus.iter().map(|&cpu| {
-        let path = unfinished.pages_path(cpu);
-        let file = File::options().read(true).write(true).open(&path);
-        Ok((cpu, file.map_err(|e| Error::io(&path, "cannot open", e))?))
-    });
-    let files = files.collect::<Result<Vec<_>, Error>>()?;
-    files.iter().for_each(|(_, file)| drain::keep_whole_pages(file, head.page_bytes));
-    for cpu in 0..head.meta.cpus {
+    let files = head.cpus.iter().map(|&cpu| Ok((cpu, Rest::open(unfinished, head, cpu)?)));
+    let mut files = files.collect::<Result<Vec<_>, Error>>()?;
+    for cpu in (0..head.meta.cpus).filter(|_| !head.is_packed()) {
         if let Ok(file) = File::options().write(true).open(unfinished.objects_path(cpu)) {
-            drain::keep_whole_pages(&file, head.page_bytes);
+            keep_whole_pages(&file, head.page_bytes);
         }
     }
     if !machine::is_of_this_boot(&head.meta) {
@@ -80,9 +77,9 @@ fn take_rest(unfinished: &Unfinished, head: &Head) -> Result<Vec<u64>, Error> {
         Err(_) if instance.is_gone() => return Ok(lost),
         stopped => stopped?,
     }
-    for (cpu, file) in &files {
+    for (cpu, file) in &mut files {
         let pipe = instance.path(&format!("per_cpu/cpu{cpu}/trace_pipe_raw"));
-        drain::move_rest(&pipe, file, head.page_bytes).map_err(|e| {
+        drain::take_rest(&pipe, head.page_bytes, |pages| file.write(pages)).map_err(|e| {
             Error::io(&unfinished.pages_path(*cpu), "cannot write the recording", e)
         })?;
         if let Some(lost) = lost.get_mut(*cpu as usize) {
@@ -90,4 +87,107 @@ fn take_rest(unfinished: &Unfinished, head: &Head) -> Result<Vec<u64>, Error> {
         }
     }
     Ok(lost)
+}
+
+/// A file that gets the last pages of a CPU.
+enum Rest {
+    Packed(Box<Writer>),
+    /// Of an older recorder
+    Whole(File),
+}
+
+impl Rest {
+    fn open(unfinished: &Unfinished, head: &Head, cpu: u32) -> Result<Rest, Error> {
+        if head.is_packed() {
+            return Ok(Rest::Packed(Box::new(unfinished.append_pages(cpu, head.page_bytes)?)));
+        }
+        let path = unfinished.pages_path(cpu);
+        let file = File::options().read(true).write(true).open(&path).and_then(|mut file| {
+            keep_whole_pages(&file, head.page_bytes);
+            file.seek(SeekFrom::End(0)).map(|_| file)
+        });
+        file.map(Rest::Whole).map_err(|e| Error::io(&path, "cannot open", e))
+    }
+
+    fn write(&mut self, pages: &[u8]) -> std::io::Result<()> {
+        match self {
+            Rest::Packed(file) => file.write(pages),
+            Rest::Whole(file) => file.write_all(pages),
+        }
+    }
+}
+
+/// Cuts off a page that was not written whole.
+fn keep_whole_pages(file: &File, page_bytes: usize) {
+    let length = file.metadata().map_or(0, |at| at.len());
+    let _ = file.set_len(length - length % page_bytes as u64);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE_BYTES: usize = 4096;
+    const PAGE: &str = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\
+        \tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n\
+        \tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
+    const EVENT: &str = "\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n\
+        \tarray       :   32 bits\n\n\tpadding     : type == 29\n\
+        \ttime_extend : type == 30\n\ttime_stamp : type == 31\n\tdata max type_len  == 28\n";
+    const FREE: &str = "name: kfree\nID: 7\n\
+        \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
+        \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\
+        \tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n\
+        \tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n";
+
+    fn page(number: u64) -> Vec<u8> {
+        let mut page = [(1000 * number).to_le_bytes(), (28 * 100u64).to_le_bytes()].concat();
+        for free in 0..100u32 {
+            page.extend(((24u32 / 4) | (5 << 5)).to_le_bytes());
+            page.extend([7, 0, 0, 0]);
+            page.extend(free.to_le_bytes());
+            page.extend((0x1000 + u64::from(free % 7)).to_le_bytes());
+            page.extend((0x8000 + 64 * (u64::from(free) + 100 * number)).to_le_bytes());
+        }
+        page.resize(PAGE_BYTES, 0);
+        page
+    }
+
+    /// Recovers a recording of these pages; returns what its trace says.
+    fn recovered(version: u32, pages: &[u8]) -> (u64, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("t.parquet");
+        let mut unfinished = Unfinished::create(&output).unwrap();
+        let head = Head {
+            version,
+            cpus: vec![0],
+            page: (PAGE.to_owned(), EVENT.to_owned()),
+            page_bytes: PAGE_BYTES,
+            formats: vec![FREE.to_owned()],
+            meta: crate::Meta { cpus: 1, ..crate::Meta::default() },
+            ..Head::default()
+        };
+        if head.is_packed() {
+            unfinished.create_pages(0, PAGE_BYTES).unwrap().write(pages).unwrap();
+        } else {
+            std::fs::write(unfinished.pages_path(0), pages).unwrap();
+        }
+        unfinished.write_symbols().unwrap();
+        unfinished.begin(&head).unwrap();
+        unfinished.write_own_threads(&[]).unwrap();
+        drop(unfinished);
+        let meta = recover(&output, &mut |_| ()).unwrap().meta;
+        (meta.events, serde_json::to_string(&meta).unwrap())
+    }
+
+    #[test]
+    fn a_spool_of_an_older_recorder_is_read() {
+        let pages = [page(1), page(2)].concat();
+        let old = recovered(Head::VERSION_WHOLE_PAGES, &pages);
+        assert_eq!(old.0, 200);
+        assert_eq!(old, recovered(Head::VERSION, &pages));
+        // Its last page was not written whole.
+        let cut = recovered(Head::VERSION_WHOLE_PAGES, &pages[..pages.len() - 9]);
+        assert_eq!(cut, recovered(Head::VERSION, &page(1)));
+    }
 }

@@ -5,8 +5,8 @@
 //! - `kallsyms.zst`: the kernel's symbols,
 //! - `head.json`: what is known before the first event,
 //! - `threads.json`: the recorder's threads, behind which the events are turned on,
-//! - `cpuN.pages`: the pages of each CPU's ring buffer, `cpuN.objects`: those that [`super::chosen`] makes, and
-//!   `readings.jsonl`: what slabinfo said, as they come,
+//! - `cpuN.pages`: the pages of each CPU's ring buffer, `cpuN.objects`: those that [`super::chosen`] makes, both packed
+//!   ([`super::packed`]), and `readings.jsonl`: what slabinfo said, as they come; `reserve` grows beside them,
 //! - `tail.json`: what is known when the events are off.
 //!
 //! A trace is made of this folder alone, so that a recorder that was killed leaves as much as one that ended.
@@ -21,13 +21,15 @@ use std::fs::{DirBuilder, File, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use rustix::fs::{FallocateFlags, fallocate};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use slablab_host::{Access, printable, write_whole};
 
 use super::head::{Head, Tail};
+use super::packed::Writer;
+use super::reserve::Reserve;
 use crate::error::At;
 use crate::recording_folder::{self, HEAD};
 use crate::{Error, Symbols};
@@ -40,9 +42,6 @@ const READINGS: &str = "readings.jsonl";
 
 /// What to do with a folder whose recorder did not come to its events.
 const NOT_BEGUN: &str = "its recorder ended before the first event: remove the folder";
-
-/// Room that is kept for what is known at the end, on a disk that the recording may fill.
-const RESERVE_BYTES: u64 = 1 << 20;
 
 /// Symbols are written while the command waits: zstd's fastest level.
 const SYMBOLS_ZSTD_LEVEL: i32 = 1;
@@ -57,6 +56,8 @@ pub(super) struct Unfinished {
     head: File,
     /// Whether there is something that must not be lost
     is_kept: bool,
+    /// For what is known at the end, and the trace
+    reserve: Arc<Reserve>,
 }
 
 impl Unfinished {
@@ -70,7 +71,7 @@ impl Unfinished {
         let head = open_new(&folder.join(HEAD)).inspect_err(|_| {
             let _ = std::fs::remove_dir(&folder);
         })?;
-        let unfinished = Unfinished { output: output.to_owned(), folder, head, is_kept: false };
+        let unfinished = Unfinished::of(output, folder, head, false);
         unfinished.lock()?;
         Ok(unfinished)
     }
@@ -88,9 +89,14 @@ impl Unfinished {
             }
             _ => Error::io(&path, "cannot open", error),
         })?;
-        let unfinished = Unfinished { output: output.to_owned(), folder, head, is_kept: true };
+        let unfinished = Unfinished::of(output, folder, head, true);
         unfinished.lock()?;
         Ok(unfinished)
+    }
+
+    fn of(output: &Path, folder: PathBuf, head: File, is_kept: bool) -> Unfinished {
+        let reserve = Arc::default();
+        Unfinished { output: output.to_owned(), folder, head, is_kept, reserve }
     }
 
     /// Takes the lock, which the end of this process frees, however it ends.
@@ -113,8 +119,21 @@ impl Unfinished {
     }
 
     /// Makes the file for the pages of a CPU.
-    pub(super) fn create_pages(&self, cpu: u32) -> Result<File, Error> {
-        open_new(&self.pages_path(cpu))
+    pub(super) fn create_pages(&self, cpu: u32, page_bytes: usize) -> Result<Writer, Error> {
+        self.create_packed(&self.pages_path(cpu), page_bytes)
+    }
+
+    fn create_packed(&self, path: &Path, page_bytes: usize) -> Result<Writer, Error> {
+        let packed = Writer::new(open_new(path)?, page_bytes, Arc::clone(&self.reserve));
+        packed.map_err(|e| Error::io(path, "cannot write the recording", e))
+    }
+
+    /// Appends to pages that are there.
+    pub(super) fn append_pages(&self, cpu: u32, page_bytes: usize) -> Result<Writer, Error> {
+        let path = self.pages_path(cpu);
+        let file = File::options().read(true).write(true).open(&path);
+        let packed = file.and_then(|file| Writer::new(file, page_bytes, Arc::default()));
+        packed.map_err(|e| Error::io(&path, "cannot open", e))
     }
 
     /// Returns where the pages are that a CPU's chosen events are in.
@@ -123,8 +142,8 @@ impl Unfinished {
     }
 
     /// Makes the file for the pages of a CPU's chosen events.
-    pub(super) fn create_objects(&self, cpu: u32) -> Result<File, Error> {
-        open_new(&self.objects_path(cpu))
+    pub(super) fn create_objects(&self, cpu: u32, page_bytes: usize) -> Result<Writer, Error> {
+        self.create_packed(&self.objects_path(cpu), page_bytes)
     }
 
     /// Makes the file for the readings of slabinfo.
@@ -149,9 +168,7 @@ impl Unfinished {
     /// Writes what is known before the first event.
     pub(super) fn begin(&self, head: &Head) -> Result<(), Error> {
         write_json(&self.head, &self.folder.join(HEAD), head)?;
-        // Where the file system cannot reserve room, the end is told if there is some.
-        let reserve = open_new(&self.folder.join(RESERVE))?;
-        let _ = fallocate(&reserve, FallocateFlags::empty(), 0, RESERVE_BYTES);
+        self.reserve.begin(open_new(&self.folder.join(RESERVE))?);
         Ok(())
     }
 
@@ -171,7 +188,7 @@ impl Unfinished {
     /// Reads what was known before the first event.
     pub(super) fn head(&self) -> Result<Head, Error> {
         let head: Head = read_json(&self.folder.join(HEAD))?;
-        if head.version == Head::VERSION {
+        if (Head::VERSION_WHOLE_PAGES..=Head::VERSION).contains(&head.version) {
             return Ok(head);
         }
         let what =
@@ -181,6 +198,7 @@ impl Unfinished {
 
     /// Writes what is known at the end.
     pub(super) fn end(&self, tail: &Tail) -> Result<(), Error> {
+        self.reserve.end();
         let _ = std::fs::remove_file(self.folder.join(RESERVE));
         let path = self.folder.join(TAIL);
         let text = serde_json::to_vec(tail).map_err(std::io::Error::from);

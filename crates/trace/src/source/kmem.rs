@@ -181,6 +181,14 @@ impl Layout {
         })
     }
 
+    /// Returns where a record has its thread, a word, and its object, two; `None` where they are elsewhere than usual.
+    pub(super) fn who_and_what(&self) -> Option<(usize, usize)> {
+        let (pid, ptr) = (self.maker.pid, self.ptr);
+        let is_usual = (pid.bytes, ptr.bytes) == (4, 8)
+            && [pid, ptr].iter().all(|place| place.offset.is_multiple_of(4) && place.offset < 96);
+        is_usual.then_some((pid.offset, ptr.offset))
+    }
+
     /// Reads a record of `cpu`; `None` when it is too short.
     #[inline(always)]
     pub(crate) fn decode(

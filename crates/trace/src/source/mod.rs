@@ -22,6 +22,7 @@ mod perf_data;
 mod perfetto;
 mod recording;
 mod records;
+pub(crate) mod repeats;
 mod sorter;
 pub(crate) mod task;
 mod text;

@@ -4,6 +4,13 @@
 
 use super::format::{EventFormat, Place};
 
+/// The low bits of `commit` are the bytes committed.
+pub(super) const COMMIT_MASK: u64 = (1 << 30) - 1;
+/// Events were missed before this page when bit 31 of `commit` is set, and if bit 30 is too, their number stands behind
+/// the data.
+const MISSED_EVENTS: u64 = 1 << 31;
+const MISSED_STORED: u64 = 1 << 30;
+
 /// The shape of a ring buffer page, from `events/header_page`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PageFormat {
@@ -47,8 +54,23 @@ impl PageFormat {
         self
     }
 
+    /// Returns the bytes before the first record.
+    pub(crate) fn head_bytes(&self) -> usize {
+        self.data.offset
+    }
+
     /// Returns the bytes of a page, header and data.
     pub(crate) fn bytes(&self) -> usize {
         self.data.offset + self.data.bytes
     }
+}
+
+/// Returns how many events were missed before a page: 1 when it says "some".
+pub(super) fn missed(commit: u64, data: &[u8]) -> u64 {
+    if commit & MISSED_EVENTS == 0 {
+        return 0;
+    }
+    let stored = Place { offset: (commit & COMMIT_MASK) as usize, bytes: 8 };
+    let stored = stored.unsigned(data).filter(|_| commit & MISSED_STORED != 0);
+    stored.unwrap_or(1).max(1)
 }

@@ -5,8 +5,16 @@
 //!
 //! Linux counterpart: `kernel/trace/ring_buffer.c`, `include/linux/ring_buffer.h` @ 6.18.
 
+use std::io::Read;
+
+use rustc_hash::FxHashSet;
+
+use super::page_format::{COMMIT_MASK, PageFormat};
+use super::repeats::fill;
+
 /// The records of a page: time and bytes of each, or an error where the page makes no sense.
 pub(super) struct Records<'a> {
+    /// What is left
     pub(super) data: &'a [u8],
     pub(super) time_ns: u64,
 }
@@ -16,7 +24,6 @@ impl<'a> Iterator for Records<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        const TIME_STAMP_BITS: u32 = 59;
         while let Some((head, rest)) = self.data.split_first_chunk::<4>() {
             let head = u32::from_le_bytes(*head);
             let (type_len, delta) = (head & 31, u64::from(head >> 5));
@@ -25,14 +32,8 @@ impl<'a> Iterator for Records<'a> {
             let (bytes, start) = match (type_len, word) {
                 (29, _) if delta == 0 => return None, // the rest of the page is unused
                 (0 | 29, Some(bytes)) => (bytes as usize, 4),
-                (30, Some(high)) => {
-                    self.time_ns = self.time_ns.wrapping_add(u64::from(high) << 27);
-                    (4, 4)
-                }
-                (31, Some(high)) => {
-                    let low = (u64::from(high) << 27) + delta;
-                    let top = self.time_ns >> TIME_STAMP_BITS << TIME_STAMP_BITS;
-                    self.time_ns = (top | low).wrapping_sub(delta);
+                (30 | 31, Some(high)) => {
+                    self.time_ns = extended(self.time_ns, head, high).wrapping_sub(delta);
                     (4, 4)
                 }
                 (1..=28, _) => (type_len as usize * 4, 0),
@@ -55,12 +56,37 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
+/// Returns the time behind a record of these two words, which only tells of time; `time_ns` is that before it.
+#[inline]
+pub(super) fn extended(time_ns: u64, head: u32, high: u32) -> u64 {
+    const TIME_STAMP_BITS: u32 = 59;
+    let step = (u64::from(high) << 27) + u64::from(head >> 5);
+    match head & 31 {
+        30 => time_ns.wrapping_add(step),
+        _ => time_ns >> TIME_STAMP_BITS << TIME_STAMP_BITS | step,
+    }
+}
+
 impl<'a> Records<'a> {
     /// Nothing behind a record of unknown length can be found.
     fn damaged(&mut self) -> Option<Result<(u64, &'a [u8]), ()>> {
         self.data = &[];
         Some(Err(()))
     }
+}
+
+/// Returns the numbers of the events on a CPU's pages.
+pub(crate) fn events_on(page: PageFormat, mut pages: impl Read) -> FxHashSet<u16> {
+    let mut numbers = FxHashSet::default();
+    let mut buffer = vec![0; page.bytes()];
+    while fill(&mut pages, &mut buffer).is_ok_and(|bytes| bytes == buffer.len()) {
+        let committed = (page.commit.unsigned(&buffer).unwrap_or(0) & COMMIT_MASK) as usize;
+        let data = buffer[page.data.offset..].get(..committed).unwrap_or_default();
+        let records = Records { data, time_ns: 0 }.map_while(Result::ok);
+        let number = |(_, record): (u64, &[u8])| Some(u16::from_le_bytes(*record.first_chunk()?));
+        numbers.extend(records.filter_map(number));
+    }
+    numbers
 }
 
 #[cfg(test)]

@@ -11,20 +11,19 @@
 //!
 //! Linux counterpart: `kernel/trace/ring_buffer.c`, `include/linux/ring_buffer.h` @ 6.18.
 
-use std::io::{ErrorKind, Read};
-
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::ahead::Movable;
 use super::bulk::Bulk;
 use super::cgroup::CgroupEvent;
-use super::format::{EventFormat, Place};
+use super::format::EventFormat;
 use super::kernel_stack::{KernelStack, Waiting};
-use super::kmem::{Layout, kind_of};
-use super::page_format::PageFormat;
+use super::kmem::{Layout, Level, kind_of};
+use super::page_format::{COMMIT_MASK, PageFormat, missed};
 use super::page_layout::PageLayout;
 use super::recording::{Facts, Source};
-use super::records::Records;
+use super::records::{Records, extended};
+use super::repeats::{NextPage, NextRecord, PageSource, Repeats, Told};
 use super::task::TaskName;
 use super::tsc::Tsc;
 use crate::{Error, Extent, RawEvent};
@@ -82,12 +81,11 @@ struct CpuPages<R> {
     /// Numbers of events that another buffer of the recording has, and that do not count here.
     left_out: Vec<u16>,
     buffer: Vec<u8>,
-    /// The events of the current page, and the next of them.
-    events: Vec<RawEvent>,
+    decoded: Decoded,
+    /// The next of the decoded events.
     next: usize,
     /// How many of them can be given out: those behind may yet get a stack.
     settled: usize,
-    waiting: Waiting,
     pages_read: u64,
     /// The time of the last record, whose top bits absolute time stamps need.
     time_ns: u64,
@@ -96,13 +94,17 @@ struct CpuPages<R> {
     ended: bool,
 }
 
-/// The low bits of `commit` are the bytes committed; events were missed before this page when bit 31
-/// is set, and if bit 30 is too, their number stands behind the data.
-const COMMIT_MASK: u64 = (1 << 30) - 1;
-const MISSED_EVENTS: u64 = 1 << 31;
-const MISSED_STORED: u64 = 1 << 30;
+/// What a CPU's pages became.
+#[derive(Debug, Default)]
+struct Decoded {
+    cpu: u32,
+    /// The events of the current page
+    events: Vec<RawEvent>,
+    waiting: Waiting,
+    repeats: Repeats,
+}
 
-impl<R: Read> TracefsRaw<R> {
+impl<R: PageSource> TracefsRaw<R> {
     /// Opens pages. `formats` are those of the events of slabs and pages, and of the probes beside them.
     pub(crate) fn new(
         page: PageFormat,
@@ -163,10 +165,9 @@ impl<R: Read> TracefsRaw<R> {
             pages,
             left_out: left_out.to_vec(),
             buffer: vec![0; page.bytes()],
-            events: Vec::new(),
+            decoded: Decoded { cpu, ..Decoded::default() },
             next: 0,
             settled: 0,
-            waiting: Waiting::default(),
             pages_read: 0,
             time_ns: 0,
             missed: 0,
@@ -204,7 +205,7 @@ impl<R: Read> TracefsRaw<R> {
 /// processor's caches.)
 const CHUNK_EVENTS: usize = 1024;
 
-impl<R: Read + std::fmt::Debug> Source for TracefsRaw<R> {
+impl<R: PageSource + std::fmt::Debug> Source for TracefsRaw<R> {
     fn read(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error> {
         let before = to.len();
         while to.len() - before < CHUNK_EVENTS {
@@ -231,25 +232,29 @@ impl<R: Read + std::fmt::Debug> Source for TracefsRaw<R> {
     }
 }
 
-impl<R: Read + std::fmt::Debug + Send + 'static> Movable for TracefsRaw<R> {
+impl<R: PageSource + std::fmt::Debug + Send + 'static> Movable for TracefsRaw<R> {
     fn facts_mut(&mut self) -> &mut Facts {
         &mut self.decoder.facts
     }
 }
 
-impl<R: Read> CpuPages<R> {
+impl<R: PageSource> CpuPages<R> {
     /// Returns the key in merge order of the next event, `None` at the end.
     fn peek(&mut self, decoder: &mut Decoder) -> Option<(u64, u32)> {
         while self.next == self.settled {
             if self.ended {
                 return None;
             }
-            self.events.drain(..self.next);
-            self.waiting.gave(self.next);
+            self.decoded.events.drain(..self.next);
+            self.decoded.waiting.gave(self.next);
             self.next = 0;
-            match fill(&mut self.pages, &mut self.buffer) {
-                Ok(0) => self.ended = true,
-                Ok(bytes) if bytes == self.buffer.len() => {
+            match self.pages.next_page(&mut self.buffer) {
+                Ok(NextPage::End) => self.ended = true,
+                Ok(NextPage::Head) => {
+                    self.pages_read += 1;
+                    decoder.records(self);
+                }
+                Ok(NextPage::Whole(bytes)) if bytes == self.buffer.len() => {
                     self.pages_read += 1;
                     decoder.page(self);
                 }
@@ -257,11 +262,11 @@ impl<R: Read> CpuPages<R> {
                 Err(error) => self.end(&format!("pages that cannot be read ({error})"), decoder),
             }
             self.settled = match self.ended {
-                true => self.events.len(),
-                false => self.waiting.settled(self.events.len()),
+                true => self.decoded.events.len(),
+                false => self.decoded.waiting.settled(self.decoded.events.len()),
             };
         }
-        Some((self.events[self.next].time_ns, self.cpu))
+        Some((self.decoded.events[self.next].time_ns, self.cpu))
     }
 
     /// Counts what ends this CPU's pages too early.
@@ -272,7 +277,7 @@ impl<R: Read> CpuPages<R> {
     }
 
     fn take_until(&mut self, until: (u64, u32), to: &mut Vec<RawEvent>) {
-        let rest = &self.events[self.next..self.settled];
+        let rest = &self.decoded.events[self.next..self.settled];
         let before = to.len();
         // One by one: on a busy machine few events come from one CPU in a row.
         to.extend(rest.iter().take_while(|event| (event.time_ns, self.cpu) < until));
@@ -280,36 +285,8 @@ impl<R: Read> CpuPages<R> {
     }
 }
 
-/// Returns the numbers of the events on a CPU's pages.
-pub(crate) fn events_on(page: PageFormat, mut pages: impl Read) -> FxHashSet<u16> {
-    let mut numbers = FxHashSet::default();
-    let mut buffer = vec![0; page.bytes()];
-    while fill(&mut pages, &mut buffer).is_ok_and(|bytes| bytes == buffer.len()) {
-        let committed = (page.commit.unsigned(&buffer).unwrap_or(0) & COMMIT_MASK) as usize;
-        let data = buffer[page.data.offset..].get(..committed).unwrap_or_default();
-        let records = Records { data, time_ns: 0 }.map_while(Result::ok);
-        let number = |(_, record): (u64, &[u8])| Some(u16::from_le_bytes(*record.first_chunk()?));
-        numbers.extend(records.filter_map(number));
-    }
-    numbers
-}
-
-/// Reads until `buffer` is full or the end has come; returns how much was read.
-fn fill(from: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match from.read(&mut buffer[filled..]) {
-            Ok(0) => break,
-            Ok(bytes) => filled += bytes,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
-}
-
 impl Decoder {
-    /// Decodes the page in `pages.buffer` into `pages.events`.
+    /// Decodes the page in `pages.buffer`.
     fn page<R>(&mut self, pages: &mut CpuPages<R>) {
         let (page, cpu) = (std::mem::take(&mut pages.buffer), pages.cpu);
         let format = pages.page;
@@ -320,6 +297,8 @@ impl Decoder {
         pages.time_ns = format.timestamp.unsigned(&page).unwrap_or(0);
         pages.missed += missed(commit, data);
         let place = |number: u64| move || format!("page {number} of CPU {cpu}");
+        // What these records are like is not followed.
+        pages.decoded.repeats.clear();
         if committed > data.len() {
             self.skip("page with a damaged header", place(pages.pages_read));
         } else {
@@ -331,13 +310,41 @@ impl Decoder {
                 };
                 let number = record.first_chunk().map(|number| u16::from_le_bytes(*number));
                 if number.is_some_and(|number| pages.left_out.contains(&number)) {
-                    pages.waiting = Waiting::default();
-                } else if let Err(reason) = self.record(record, time_ns, pages) {
+                    pages.decoded.waiting = Waiting::default();
+                } else if let Err(reason) = self.record(record, time_ns, None, &mut pages.decoded) {
                     self.skip(reason, place(pages.pages_read));
                 }
             }
         }
         pages.buffer = page;
+    }
+
+    /// Decodes the records of the page whose head is in `pages.buffer`.
+    fn records<R: PageSource>(&mut self, pages: &mut CpuPages<R>) {
+        self.facts.bytes_read += pages.buffer.len() as u64;
+        let mut time_ns = pages.page.timestamp.unsigned(&pages.buffer).unwrap_or(0);
+        let (number, cpu) = (pages.pages_read, pages.cpu);
+        let place = move || format!("page {number} of CPU {cpu}");
+        loop {
+            let done = match pages.pages.next_record() {
+                NextRecord::End => return,
+                NextRecord::Damaged => {
+                    self.skip("damaged rest of a page", place);
+                    return pages.decoded.repeats.clear();
+                }
+                NextRecord::Time(head, high) => {
+                    time_ns = extended(time_ns, head, high);
+                    Ok(())
+                }
+                NextRecord::Event(head, record, told) => {
+                    time_ns = time_ns.wrapping_add(u64::from(head >> 5));
+                    self.record(record, time_ns, Some(told), &mut pages.decoded)
+                }
+            };
+            if let Err(reason) = done {
+                self.skip(reason, place);
+            }
+        }
     }
 
     fn skip(&mut self, reason: &str, place: impl FnOnce() -> String) {
@@ -346,29 +353,74 @@ impl Decoder {
 
     /// Decodes a record of an event, or of the stack of one before it.
     #[inline]
-    fn record<R>(
+    fn record(
         &mut self,
         record: &[u8],
         time_ns: u64,
-        pages: &mut CpuPages<R>,
+        told: Option<Told>,
+        to: &mut Decoded,
     ) -> Result<(), &'static str> {
-        let Some(stack) = &self.stack else {
-            return self.event(record, time_ns, pages.cpu, &mut pages.events);
-        };
+        let Some(stack) = &self.stack else { return self.told_event(record, time_ns, told, to) };
         let level = stack.level(record);
         if record.first_chunk().map(|number| u16::from_le_bytes(*number)) == Some(stack.id) {
             let addresses = stack.addresses(record).ok_or("record that is too short")?;
-            if let Some(place) = pages.waiting.take(level) {
+            if let Some(place) = to.waiting.take(level) {
                 let stack = self.facts.names.stack(addresses, Extent::Whole);
-                pages.events[place].stack = stack;
+                to.events[place].stack = stack;
             }
             return Ok(());
         }
-        let before = pages.events.len();
-        self.event(record, time_ns, pages.cpu, &mut pages.events)?;
-        match pages.events.len() - before {
-            1 => pages.waiting.note(level, before),
-            _ => pages.waiting.forget(level),
+        let before = to.events.len();
+        self.told_event(record, time_ns, told, to)?;
+        match to.events.len() - before {
+            1 => to.waiting.note(level, before),
+            _ => to.waiting.forget(level),
+        }
+        Ok(())
+    }
+
+    /// Decodes a record of an event that may be like one before it.
+    #[inline]
+    fn told_event(
+        &mut self,
+        record: &[u8],
+        time_ns: u64,
+        told: Option<Told>,
+        to: &mut Decoded,
+    ) -> Result<(), &'static str> {
+        let Some(told) = told else { return self.event(record, time_ns, to.cpu, &mut to.events) };
+        let ns = self.tsc.map_or(time_ns, |tsc| tsc.ns(time_ns));
+        let Some((mut event, level)) = to.repeats.event(told, record, ns) else {
+            return self.new_event(record, time_ns, told, to);
+        };
+        if level == Level::Thread && self.recorder.contains(&event.pid) {
+            if !self.is_marking {
+                return Ok(());
+            }
+            event.pid = RawEvent::RECORDER_PID;
+        }
+        to.events.push(event);
+        Ok(())
+    }
+
+    /// Decodes a record of an event, which later ones may be like.
+    #[cold]
+    fn new_event(
+        &mut self,
+        record: &[u8],
+        time_ns: u64,
+        told: Told,
+        to: &mut Decoded,
+    ) -> Result<(), &'static str> {
+        to.repeats.forget(told);
+        let before = to.events.len();
+        self.event(record, time_ns, to.cpu, &mut to.events)?;
+        let number = record.first_chunk().map_or(0, |number| u16::from_le_bytes(*number));
+        if let Some(Some(layout)) = self.layout_of.get(usize::from(number))
+            && let Known::One(layout) = &self.layouts[usize::from(*layout)]
+            && let Some(event) = to.events.get(before)
+        {
+            to.repeats.note(told, layout, record, *event);
         }
         Ok(())
     }
@@ -438,19 +490,10 @@ impl Decoder {
     }
 }
 
-/// Returns how many events were missed before a page: 1 when it says "some".
-fn missed(commit: u64, data: &[u8]) -> u64 {
-    if commit & MISSED_EVENTS == 0 {
-        return 0;
-    }
-    let stored = Place { offset: (commit & COMMIT_MASK) as usize, bytes: 8 };
-    let stored = stored.unsigned(data).filter(|_| commit & MISSED_STORED != 0);
-    stored.unwrap_or(1).max(1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::format::Place;
 
     /// A kmem_cache_free as 6.18 describes it, and where a page keeps it.
     const FREE: &str = "name: kmem_cache_free\nID: 7\n\
@@ -517,6 +560,7 @@ pub fn fuzz_pages(data: &[u8]) {
         \tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n\
         \tfield:__data_loc char[] name;\toffset:24;\tsize:4;\tsigned:0;\n\
         \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n";
+    use crate::source::format::Place;
     let format = EventFormat::parse(&format!("name: kmem_cache_free\nID: 7\n{PTR}"));
     let place = |offset, bytes| Place { offset, bytes };
     let page = PageFormat { timestamp: place(0, 8), commit: place(8, 8), data: place(16, 112) };

@@ -95,10 +95,6 @@ impl Pages {
         Pages { page: Vec::with_capacity(page_bytes), page_bytes, time_ns: 0 }
     }
 
-    pub(super) fn page_bytes(&self) -> usize {
-        self.page_bytes
-    }
-
     /// Adds a record; gives pages that are full to `done`.
     pub(super) fn add(&mut self, record: &Record, cache: &[u8], done: &mut Vec<u8>) {
         self.put(record.time_ns, &event(record, cache), done);

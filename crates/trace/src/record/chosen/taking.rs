@@ -3,8 +3,6 @@
 //! How it works: one thread looks every [`NAP`]. What was taken is in the files once a second, so that a recorder that is killed
 //! loses little.
 
-use std::fs::File;
-use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +14,7 @@ use slablab_bpf::Ring;
 use super::pages::Pages;
 use super::record::Record;
 use super::tracer::Tracer;
-use crate::record::drain::keep_whole_pages;
+use crate::record::packed::Writer;
 use crate::record::unfinished::Unfinished;
 use crate::{Error, Symbols};
 
@@ -46,7 +44,7 @@ struct Cpu {
     pages: Pages,
     /// Pages that are to be written
     done: Vec<u8>,
-    file: File,
+    file: Writer,
     path: PathBuf,
 }
 
@@ -60,7 +58,8 @@ impl Taking {
         cpus: u32,
     ) -> Result<Taking, Error> {
         let cpu = |cpu| {
-            let (file, path) = (unfinished.create_objects(cpu)?, unfinished.objects_path(cpu));
+            let file = unfinished.create_objects(cpu, page_bytes)?;
+            let path = unfinished.objects_path(cpu);
             Ok(Cpu { pages: Pages::new(page_bytes), done: Vec::new(), file, path })
         };
         Ok(Taking {
@@ -135,11 +134,8 @@ fn read_caches(tracer: &Tracer, caches: &mut FxHashMap<u64, Vec<u8>>) -> Result<
 
 impl Cpu {
     fn write(&mut self) -> Result<(), Error> {
-        let written = self.file.write_all(&self.done);
-        written.map_err(|error| {
-            keep_whole_pages(&self.file, self.pages.page_bytes());
-            Error::io(&self.path, "cannot write the recording", error)
-        })?;
+        let written = self.file.write(&self.done);
+        written.map_err(|error| Error::io(&self.path, "cannot write the recording", error))?;
         self.done.clear();
         Ok(())
     }

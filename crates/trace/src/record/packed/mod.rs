@@ -1,0 +1,238 @@
+//! The pages of a CPU in the folder of a recording, packed: a fifth of the disk that the ring buffer's own pages would take.
+//!
+//! How it works: pages are written in blocks, each as soon as it was taken out of the ring buffer ([`Writer`]). A block can
+//! be read alone, and is known to be whole by its sum. What is between two whole blocks is passed over ([`Reader`]).
+
+#[cfg(fuzzing)]
+mod fuzz;
+mod reader;
+mod words;
+mod writer;
+
+#[cfg(fuzzing)]
+pub use self::fuzz::fuzz_packed;
+pub(super) use self::reader::{Reader, bytes_of};
+pub(super) use self::writer::Writer;
+
+/// What a block begins with.
+const MAGIC: [u8; 8] = *b"\xfdslab\x01\r\n";
+/// Bytes of a block's head: [`MAGIC`], its sum, and four numbers.
+const HEAD_BYTES: usize = 28;
+/// The most pages of a block.
+const PAGES_MAX: usize = 64;
+
+/// The head of a block: how much of each kind it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Head {
+    pages: u32,
+    page_bytes: u32,
+    says_bytes: u32,
+    words_bytes: u32,
+}
+
+impl Head {
+    /// Returns the bytes that the sum is over, beside those behind the head.
+    fn numbers(self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        let numbers = [self.pages, self.page_bytes, self.says_bytes, self.words_bytes];
+        for (to, number) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
+            *to = number.to_le_bytes();
+        }
+        bytes
+    }
+
+    /// Reads a head and its sum; `None` where it is none of pages of `page_bytes` bytes.
+    fn parse(bytes: &[u8; HEAD_BYTES], page_bytes: usize) -> Option<(Head, u32)> {
+        let (words, _) = bytes.strip_prefix(&MAGIC)?.as_chunks::<4>();
+        let word = |at: usize| words.get(at).map(|word| u32::from_le_bytes(*word));
+        let head = Head {
+            pages: word(1)?,
+            page_bytes: word(2)?,
+            says_bytes: word(3)?,
+            words_bytes: word(4)?,
+        };
+        let bytes_max = head.pages.checked_mul(head.page_bytes)?;
+        let is_right = head.page_bytes as usize == page_bytes
+            && (1..=PAGES_MAX as u32).contains(&head.pages)
+            && head.words_bytes <= bytes_max
+            && head.says_bytes <= bytes_max.checked_add(4 * head.pages)?;
+        is_right.then_some((head, word(0)?))
+    }
+
+    /// Returns how many bytes are behind it.
+    fn behind(self) -> usize {
+        self.says_bytes as usize + self.words_bytes as usize
+    }
+
+    fn sum(self, behind: &[u8]) -> u32 {
+        let mut sum = crc32fast::Hasher::new();
+        sum.update(&self.numbers());
+        sum.update(behind);
+        sum.finalize()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::source::repeats::{NextPage, NextRecord, PageSource};
+
+    const PAGE_BYTES: usize = 4096;
+
+    /// A page of frees: 24 bytes each, behind a word of length and time.
+    fn page_of_frees(number: u64) -> Vec<u8> {
+        let mut page = [number.to_le_bytes(), 4060u64.to_le_bytes()].concat();
+        for free in 0..145u32 {
+            page.extend(((24 / 4) | ((free + 100) << 5)).to_le_bytes());
+            page.extend([7, 0, 0, 0]);
+            page.extend((free / 50 + 1000).to_le_bytes());
+            page.extend((0xffff_ffff_8100_0000 + u64::from(free % 5)).to_le_bytes());
+            page.extend((0xffff_8880_0000_0000 + u64::from(free) * 64 + number).to_le_bytes());
+        }
+        page.resize(PAGE_BYTES, 0);
+        page
+    }
+
+    /// Pages of nothing, of any bytes, and of records of any length.
+    fn any_pages() -> Vec<Vec<u8>> {
+        let mut seed = 7u64;
+        let mut random = move || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) as u32
+        };
+        let mut pages = vec![vec![0; PAGE_BYTES], vec![0xff; PAGE_BYTES]];
+        pages.push((0..PAGE_BYTES / 4).flat_map(|_| random().to_le_bytes()).collect());
+        for _ in 0..100 {
+            let mut page = vec![3; 16];
+            while page.len() < PAGE_BYTES - 200 {
+                let (length, words) = (random() % 32, random() % 40);
+                page.extend((length | random() << 8).to_le_bytes());
+                page.extend((random() % 150).to_le_bytes());
+                page.extend((0..words).flat_map(|_| (random() % 3).to_le_bytes()));
+            }
+            page.resize(PAGE_BYTES, 0);
+            pages.push(page);
+        }
+        pages
+    }
+
+    /// Returns a file of the pages, and where each block ends that was written for itself.
+    fn written(blocks: &[Vec<u8>]) -> (File, Vec<u64>) {
+        let file = tempfile::tempfile().unwrap();
+        let again = file.try_clone().unwrap();
+        let mut writer = Writer::new(file, PAGE_BYTES, Arc::default()).unwrap();
+        let end = |pages: &Vec<u8>| {
+            writer.write(pages).unwrap();
+            again.metadata().unwrap().len()
+        };
+        let ends = blocks.iter().map(end).collect();
+        (again, ends)
+    }
+
+    fn bytes_in(file: &File) -> Vec<u8> {
+        let mut bytes = vec![0; file.metadata().unwrap().len() as usize];
+        std::os::unix::fs::FileExt::read_exact_at(file, &mut bytes, 0).unwrap();
+        bytes
+    }
+
+    fn pages_in(bytes: &[u8]) -> Vec<u8> {
+        let (mut pages, mut page) = (Vec::new(), vec![0; PAGE_BYTES]);
+        // Of pages with another head no records are given.
+        let mut reader = Reader::new(bytes, PAGE_BYTES, 12);
+        while reader.next_page(&mut page).unwrap() != NextPage::End {
+            pages.extend_from_slice(&page);
+        }
+        pages
+    }
+
+    #[test]
+    fn any_pages_come_back_as_they_were() {
+        let (mut blocks, all) = (any_pages(), any_pages().concat());
+        blocks.push(all);
+        let (file, _) = written(&blocks);
+        assert_eq!(bytes_of(&file, PAGE_BYTES), blocks.concat().len() as u64);
+        assert!(pages_in(&bytes_in(&file)) == blocks.concat());
+        assert!(pages_in(&[]).is_empty());
+    }
+
+    #[test]
+    fn records_are_given_one_by_one_with_what_differs() {
+        let (file, _) = written(&[page_of_frees(1)]);
+        let bytes = bytes_in(&file);
+        let (mut reader, mut page) =
+            (Reader::new(bytes.as_slice(), PAGE_BYTES, 16), vec![0; PAGE_BYTES]);
+        assert_eq!(reader.next_page(&mut page).unwrap(), NextPage::Head);
+        let expected = page_of_frees(1);
+        assert_eq!(page[..16], expected[..16]);
+        for (free, whole) in expected[16..][..145 * 28].chunks(28).enumerate() {
+            let NextRecord::Event(head, record, told) = reader.next_record() else {
+                panic!("{free}")
+            };
+            assert_eq!(([&head.to_le_bytes(), record].concat()), whole);
+            // Five call sites have places of their own; time and address differ, and the thread is not compared.
+            let differs = if free < 5 { u32::MAX } else { 0b10_0101 };
+            assert_eq!(told.differs, differs, "{free}");
+        }
+        assert_eq!(reader.next_record(), NextRecord::End);
+        assert_eq!(reader.next_page(&mut page).unwrap(), NextPage::End);
+    }
+
+    #[test]
+    fn an_event_takes_a_third_of_its_bytes() {
+        let pages: Vec<u8> = (0..64).flat_map(page_of_frees).collect();
+        let (file, _) = written(&[pages]);
+        let bytes = file.metadata().unwrap().len();
+        assert!(bytes < 64 * 145 * 11, "{} bytes an event", bytes as f64 / (64.0 * 145.0));
+    }
+
+    #[test]
+    fn a_block_cut_in_the_middle_loses_only_itself() {
+        let blocks: Vec<Vec<u8>> = (0..6).map(|n| page_of_frees(n).repeat(3)).collect();
+        let (file, ends) = written(&blocks);
+        let whole = bytes_in(&file);
+        let damaged = vec![0xff; PAGE_BYTES];
+        for at in [0, 1, 7, 8, 30, 100, ends[0] as usize - 1] {
+            // The third block lacks its end: the recorder was killed, and what lay in the buffers was written behind it.
+            let cut = ends[1] as usize + at;
+            let bytes = [&whole[..cut], &whole[ends[2] as usize..]].concat();
+            let gone = if at == 0 { vec![] } else { damaged.clone() };
+            let left = [blocks[..2].concat(), gone.clone(), blocks[3..].concat()].concat();
+            assert!(pages_in(&bytes) == left, "{at} bytes are left");
+            // The file ends there.
+            let left = [blocks[..2].concat(), gone].concat();
+            assert!(pages_in(&whole[..cut]) == left, "{at} bytes at the end");
+        }
+    }
+
+    #[test]
+    fn a_bit_that_is_turned_loses_one_block() {
+        let blocks: Vec<Vec<u8>> = (0..3).map(page_of_frees).collect();
+        let (file, ends) = written(&blocks);
+        let whole = bytes_in(&file);
+        for bit in (ends[0] as usize * 8..ends[1] as usize * 8).step_by(61) {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let left = [&blocks[0][..], &[0xff; PAGE_BYTES], &blocks[2]].concat();
+            assert!(pages_in(&bytes) == left, "bit {bit}");
+        }
+    }
+
+    /// As on a disk that is full: a part of the block stands there.
+    #[test]
+    fn a_file_that_takes_no_more_keeps_whole_blocks() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pages");
+        let file = File::options().create_new(true).read(true).write(true).open(&path).unwrap();
+        let mut writer = Writer::new(file, PAGE_BYTES, Arc::default()).unwrap();
+        writer.write(&page_of_frees(1)).unwrap();
+        let whole = std::fs::metadata(&path).unwrap().len();
+        let mut writer =
+            Writer::new(File::open(&path).unwrap(), PAGE_BYTES, Arc::default()).unwrap();
+        assert!(writer.write(&page_of_frees(2)).is_err(), "it was opened to be read");
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), whole);
+        assert!(pages_in(&std::fs::read(&path).unwrap()) == page_of_frees(1));
+    }
+}

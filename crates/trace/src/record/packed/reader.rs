@@ -1,0 +1,157 @@
+//! Reads packed pages.
+//!
+//! # How it works
+//! Blocks follow each other. A block is damaged where the recorder was killed while it wrote it, or the disk has lost a
+//! part: then its sum differs from that in its head, and the next block is looked for, byte by byte. What was passed over
+//! becomes a page of ones. No ring buffer has such a page, so its reader counts damage and a loss.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+
+use super::words::{Left, Unpacking};
+use super::{HEAD_BYTES, Head, MAGIC};
+use crate::source::repeats::{NextPage, NextRecord, PageSource};
+
+/// Bytes that are read at once.
+const READ_BYTES: usize = 1 << 18;
+
+/// The pages in what `from` gives.
+#[derive(Debug)]
+pub(crate) struct Reader<R> {
+    from: R,
+    page_bytes: usize,
+    unpacking: Unpacking,
+    /// What was read, and how much of it was used
+    read: Vec<u8>,
+    used: usize,
+    /// Pages of the block that were not given yet, and where in `read` they are told
+    pages: u32,
+    says: Range<usize>,
+    words: Range<usize>,
+}
+
+impl<R: Read> Reader<R> {
+    /// Pages have `page_bytes`; the first record begins behind `head_bytes`.
+    pub(crate) fn new(from: R, page_bytes: usize, head_bytes: usize) -> Reader<R> {
+        let (unpacking, read) = (Unpacking::new(head_bytes), Vec::new());
+        Reader { from, page_bytes, unpacking, read, used: 0, pages: 0, says: 0..0, words: 0..0 }
+    }
+
+    /// Reads until `bytes` are there that were not used, or the end; returns whether they are.
+    fn need(&mut self, bytes: usize) -> std::io::Result<bool> {
+        if self.read.len() - self.used >= bytes {
+            return Ok(true);
+        }
+        self.read.drain(..self.used);
+        self.used = 0;
+        let mut filled = self.read.len();
+        self.read.resize(bytes.max(READ_BYTES), 0);
+        while filled < bytes {
+            match self.from.read(&mut self.read[filled..]) {
+                Ok(0) => break,
+                Ok(more) => filled += more,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.read.truncate(filled);
+                    return Err(error);
+                }
+            }
+        }
+        self.read.truncate(filled);
+        Ok(filled >= bytes)
+    }
+
+    /// Begins the block that stands here; returns whether it is whole.
+    fn begin(&mut self) -> std::io::Result<bool> {
+        if !self.need(HEAD_BYTES)? {
+            return Ok(false);
+        }
+        let head = self.read[self.used..].first_chunk();
+        let Some((head, sum)) = head.and_then(|head| Head::parse(head, self.page_bytes)) else {
+            return Ok(false);
+        };
+        if !self.need(HEAD_BYTES + head.behind())? {
+            return Ok(false);
+        }
+        let behind = self.used + HEAD_BYTES;
+        let words = behind + head.says_bytes as usize;
+        let end = behind + head.behind();
+        if !cfg!(fuzzing) && head.sum(&self.read[behind..end]) != sum {
+            return Ok(false);
+        }
+        (self.pages, self.says, self.words, self.used) =
+            (head.pages, behind..words, words..end, end);
+        self.unpacking.clear();
+        Ok(true)
+    }
+
+    /// Fills the next page of the block, or its head; `None` where it makes no sense.
+    fn page(&mut self, page: &mut [u8]) -> Option<NextPage> {
+        self.pages -= 1;
+        let (says, words) = (self.read.get(self.says.clone())?, self.read.get(self.words.clone())?);
+        let mut left = Left { says, words: words.as_chunks().0 };
+        let is_head = self.unpacking.page(&mut left, page)?;
+        self.says.start = self.says.end - left.says.len();
+        self.words.start = self.words.end - left.words.len() * 4;
+        Some(if is_head { NextPage::Head } else { NextPage::Whole(page.len()) })
+    }
+
+    /// Passes over what makes no sense, up to where a block may begin.
+    fn pass_over(&mut self) -> std::io::Result<()> {
+        while self.need(1)? {
+            self.used += 1;
+            self.need(MAGIC.len())?;
+            let rest = &self.read[self.used..];
+            match rest.windows(MAGIC.len()).position(|at| at == MAGIC) {
+                Some(at) => {
+                    self.used += at;
+                    return Ok(());
+                }
+                // Its first bytes may be there.
+                None => self.used += rest.len().saturating_sub(MAGIC.len()),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read> PageSource for Reader<R> {
+    fn next_page(&mut self, page: &mut [u8]) -> std::io::Result<NextPage> {
+        if self.pages == 0 && !self.begin()? {
+            if !self.need(1)? {
+                return Ok(NextPage::End);
+            }
+            self.pass_over()?;
+        } else if let Some(next) = self.page(page) {
+            return Ok(next);
+        }
+        self.pages = 0;
+        page.fill(0xff);
+        Ok(NextPage::Whole(page.len()))
+    }
+
+    #[inline]
+    fn next_record(&mut self) -> NextRecord<'_> {
+        let (says, words) = (&self.read[self.says.clone()], &self.read[self.words.clone()]);
+        let mut left = Left { says, words: words.as_chunks().0 };
+        let record = self.unpacking.record(&mut left);
+        self.says.start = self.says.end - left.says.len();
+        self.words.start = self.words.end - left.words.len() * 4;
+        record
+    }
+}
+
+/// Returns how many bytes the pages of a file have, as its heads say, up to the first that makes no sense.
+pub(crate) fn bytes_of(file: &File, page_bytes: usize) -> u64 {
+    let (mut at, mut bytes) = (0, 0);
+    let mut head = [0; HEAD_BYTES];
+    while file.read_exact_at(&mut head, at).is_ok()
+        && let Some((head, _)) = Head::parse(&head, page_bytes)
+    {
+        at += (HEAD_BYTES + head.behind()) as u64;
+        bytes += u64::from(head.pages) * u64::from(head.page_bytes);
+    }
+    bytes
+}

@@ -1,0 +1,194 @@
+//! Records that are like one before them, but for time, thread and address.
+//!
+//! # How it works
+//! Packed pages tell of each record in which words it differs from an earlier one ([`Told`]). Where these have only its time,
+//! its thread and its object, its event is made of the earlier one, and no name is looked up.
+//!
+//! # Invariants
+//! What is known of a place is of the last record of that place, or nothing is.
+
+use std::io::{ErrorKind, Read};
+
+use super::kmem::{Layout, Level};
+use crate::RawEvent;
+
+/// How a record differs from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// The place that it shares with the records that it is compared with
+    pub(crate) place: u8,
+    /// The words in which it differs from the last record of that place: bits, the first word's lowest
+    pub(crate) differs: u32,
+}
+
+impl Told {
+    /// Everything differs.
+    pub(crate) const ALL: u32 = u32::MAX;
+}
+
+/// What comes next of a CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NextPage {
+    /// Nothing
+    End,
+    /// A page, of as many bytes
+    Whole(usize),
+    /// The head of a page, whose records are given one by one
+    Head,
+}
+
+/// What comes next of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NextRecord<'a> {
+    End,
+    /// Nothing behind it can be known.
+    Damaged,
+    /// Two words that tell of time
+    Time(u32, u32),
+    /// A word of length and time, the record behind it, and what it is like
+    Event(u32, &'a [u8], Told),
+}
+
+/// Pages of a CPU, one behind the other.
+pub(crate) trait PageSource {
+    /// Fills `page`, or its head.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    fn next_page(&mut self, page: &mut [u8]) -> std::io::Result<NextPage>;
+
+    /// Returns the next record of a page whose head was given.
+    fn next_record(&mut self) -> NextRecord<'_> {
+        NextRecord::End
+    }
+}
+
+impl<R: Read> PageSource for R {
+    fn next_page(&mut self, page: &mut [u8]) -> std::io::Result<NextPage> {
+        Ok(match fill(self, page)? {
+            0 => NextPage::End,
+            bytes => NextPage::Whole(bytes),
+        })
+    }
+}
+
+/// Reads until `buffer` is full or the end has come; returns how much was read.
+pub(super) fn fill(from: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match from.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(bytes) => filled += bytes,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// The last event of a place.
+#[derive(Debug, Clone, Copy)]
+struct Last {
+    event: RawEvent,
+    level: Level,
+    /// Where the record has its thread and its object
+    pid_at: usize,
+    ptr_at: usize,
+    /// The words in which another record may differ
+    may_differ: u32,
+}
+
+/// The last events of a CPU's places, as far as they are known.
+#[derive(Debug, Default)]
+pub(super) struct Repeats {
+    last: Vec<Option<Last>>,
+}
+
+impl Repeats {
+    /// Forgets all: a page was passed over.
+    pub(super) fn clear(&mut self) {
+        self.last.clear();
+    }
+
+    /// Forgets what is known of a place.
+    #[inline]
+    pub(super) fn forget(&mut self, told: Told) {
+        if let Some(last) = self.last.get_mut(usize::from(told.place)) {
+            *last = None;
+        }
+    }
+
+    /// Returns the event of a record, and who made it, where it is like the last one of its place.
+    #[inline]
+    pub(super) fn event(
+        &self,
+        told: Told,
+        record: &[u8],
+        time_ns: u64,
+    ) -> Option<(RawEvent, Level)> {
+        let last = self.last.get(usize::from(told.place))?.as_ref()?;
+        if told.differs & !last.may_differ != 0 {
+            return None;
+        }
+        let pid = u32::from_le_bytes(*record.get(last.pid_at..)?.first_chunk()?);
+        let ptr = u64::from_le_bytes(*record.get(last.ptr_at..)?.first_chunk()?);
+        Some((RawEvent { time_ns, pid, ptr, ..last.event }, last.level))
+    }
+
+    /// Notes the event of a record.
+    #[cold]
+    pub(super) fn note(&mut self, told: Told, layout: &Layout, record: &[u8], event: RawEvent) {
+        let place = usize::from(told.place);
+        if place >= self.last.len() {
+            self.last.resize(place + 1, None);
+        }
+        let level = layout.maker.level(record);
+        self.last[place] = layout.who_and_what().map(|(pid_at, ptr_at)| {
+            // Behind the first word, which has the time
+            let words = |first: usize, count: u32| ((1u32 << count) - 1) << (first / 4 + 1);
+            let may_differ = 1 | words(pid_at, 1) | words(ptr_at, 2);
+            Last { event, level, pid_at, ptr_at, may_differ }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::format::EventFormat;
+    use crate::source::kmem::kind_of;
+    use crate::source::names::Names;
+
+    const FREE: &str = "name: kfree\nID: 7\n\
+        \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
+        \tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n\
+        \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\
+        \tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n\
+        \tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n";
+
+    #[test]
+    fn only_time_thread_and_address_may_differ() {
+        let layout = Layout::new(kind_of("kfree").unwrap(), &EventFormat::parse(FREE).unwrap());
+        let layout = layout.unwrap();
+        let record = |pid: u32, ptr: u64| {
+            let fields = [7u32.to_le_bytes(), pid.to_le_bytes()].concat();
+            [fields, 0x1000u64.to_le_bytes().to_vec(), ptr.to_le_bytes().to_vec()].concat()
+        };
+        let told = |differs| Told { place: 3, differs };
+        let (mut repeats, first) = (Repeats::default(), record(1, 0x8000));
+        assert_eq!(repeats.event(told(0), &first, 5), None);
+        let event = layout.decode(&first, 5, 2, &mut Names::default()).unwrap();
+        repeats.note(told(Told::ALL), &layout, &first, event);
+        // Words of the record: length and time, the event and its flags, thread, two of the call site, two of the object.
+        for (differs, is_like) in [(1, true), (2, false), (4, true), (8, false), (16, false)]
+            .into_iter()
+            .chain([(32, true), (64, true), (0x65, true), (0x80, false)])
+        {
+            let like = repeats.event(told(differs), &record(9, 0x9000), 6);
+            let expected = RawEvent { time_ns: 6, pid: 9, ptr: 0x9000, ..event };
+            assert_eq!(like, is_like.then_some((expected, Level::Thread)), "{differs:#x}");
+        }
+        repeats.forget(told(0));
+        assert_eq!(repeats.event(told(0), &first, 5), None);
+    }
+}
