@@ -14,9 +14,9 @@ const MISSED_STORED: u64 = 1 << 30;
 /// The shape of a ring buffer page, from `events/header_page`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PageFormat {
-    pub(super) timestamp: Place,
-    pub(super) commit: Place,
-    pub(super) data: Place,
+    pub(crate) timestamp: Place,
+    pub(crate) commit: Place,
+    pub(crate) data: Place,
 }
 
 impl PageFormat {
