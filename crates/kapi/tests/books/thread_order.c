@@ -12,6 +12,7 @@
 
 static struct completion crank_comp;
 static struct completion flywheel_comp;
+static DECLARE_COMPLETION(works);
 static struct task_struct *worker;
 
 static int machine_crank_thread(void *arg)
@@ -41,6 +42,7 @@ static int simple_kthread(void *arg)
 {
 	allow_signal(SIGINT);
 	allow_signal(SIGQUIT);
+	complete(&works);
 	while (!kthread_should_stop()) {
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!kthread_should_stop())
@@ -79,6 +81,8 @@ static void __exit order_exit(void)
 {
 	wait_for_completion(&crank_comp);
 	wait_for_completion(&flywheel_comp);
+	/* A thread that is stopped before it began returns -EINTR. */
+	wait_for_completion(&works);
 	pr_info("%s returned %d\n", worker->comm, kthread_stop(worker));
 	put_task_struct(worker);
 }

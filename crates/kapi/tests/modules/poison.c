@@ -102,7 +102,7 @@ static int __init poison_init(void)
 	else if (!strcmp(what, "stack"))
 		memset(text, 0, beyond);
 	if (!strcmp(what, "thread"))
-		msleep(50);
+		msleep(20000); /* The fault ends it. */
 	pr_info("poison: %c%c\n", text[0], to[0] ? 'y' : 'n');
 	kfree(object);
 	return 0;

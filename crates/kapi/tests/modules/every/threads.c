@@ -23,6 +23,7 @@
 #include <linux/spinlock.h>
 #include <linux/time.h>
 #include <linux/timer.h>
+#include <linux/version.h>
 #include <linux/timex.h>
 #include <linux/utsname.h>
 #include <linux/wait.h>
@@ -344,7 +345,9 @@ void timers(void)
 	setup_timer(&own, on_old_timer, 5);
 	init_timer_deferrable(&own);
 	around = from_timer(around, &outer.timer, timer);
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 	around = timer_container_of(around, &outer.timer, timer);
+#endif
 	around = from_tasklet(around, &outer.tasklet, tasklet);
 	sum += timer_pending(&timer) + mod_timer_pending(&old_timer, jiffies);
 	sum += timer_delete(&timer) + timer_delete_sync(&old_timer2) + timer_shutdown_sync(&timer);
