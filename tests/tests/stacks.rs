@@ -415,15 +415,20 @@ fn a_sample_with_stacks_has_each_object_from_its_allocation_to_its_free() {
     let trace = folder.path().join("t.parquet");
     let script = "import os\n\
         for again in range(2):\n held = [os.eventfd(0) for _ in range(900)]\n for fd in held: os.close(fd)\n";
+    // A program that no other test runs has a name of its own.
+    let program = folder.path().join("holds-eventfds");
+    std::os::unix::fs::symlink("/usr/bin/python3", &program).unwrap();
     let recorded = slablab()
         .args(["record", "--sample", "2", "--stacks", "-o"])
         .arg(&trace)
-        .args(["--", "python3", "-c", script])
+        .arg("--")
+        .arg(&program)
+        .args(["-c", script])
         .output()
         .unwrap();
     assert!(recorded.status.success(), "{}", String::from_utf8_lossy(&recorded.stderr));
     sums_are_equal(&trace);
-    let answer = stat(&trace, &["--by", "owner", "--comm", "python3"]);
+    let answer = stat(&trace, &["--by", "owner", "--comm", "holds-eventfds"]);
     let number = |of: &Value, name: &str| of[name].as_u64().unwrap();
     let mut groups = answer["groups"].as_array().unwrap().iter();
     let of_eventfd = groups.find(|group| group["names"][0] == "do_eventfd").unwrap();

@@ -37,6 +37,8 @@ pub(crate) struct GroupsView {
     pub(crate) flames: Vec<Flame>,
     pub(crate) is_growth: bool,
     pub(crate) has_stacks: bool,
+    /// What a sample does not tell of what was freed
+    pub(crate) doubt: Option<String>,
 }
 
 /// A moment.
@@ -165,6 +167,7 @@ impl GroupsAnswer {
             bytes(last.bytes),
             counted(last.objects, "object")
         ));
+        sentences.extend(self.view.doubt.clone());
         if self.view.is_growth {
             let growth = self.total.growth();
             let words = if growth < 0 { "fewer" } else { "more" };

@@ -549,10 +549,11 @@ fn causes(quality: &Quality) -> Vec<(String, u64)> {
         ("cache name unknown".to_owned(), quality.caches_unknown),
     ];
     for skipped in &quality.skipped {
-        causes.push((
-            format!("skipped: {} (first at {})", skipped.reason, skipped.first),
-            skipped.count,
-        ));
+        let first = match skipped.first.as_str() {
+            "" => String::new(),
+            first => format!(" (first at {first})"),
+        };
+        causes.push((format!("skipped: {}{first}", skipped.reason), skipped.count));
     }
     causes.retain(|(_, events)| *events > 0);
     causes

@@ -23,6 +23,9 @@ pub(crate) struct StatAnswer {
     /// One in this many objects was recorded; the numbers are those of all of them
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) one_in: Option<u32>,
+    /// What a sample does not tell of what was freed
+    #[serde(skip)]
+    pub(crate) doubt: Option<String>,
     /// Whether frees were recorded: where they were not, nothing tells what was not freed
     pub(crate) frees_recorded: bool,
     /// What to know of the traces
@@ -87,6 +90,7 @@ impl StatAnswer {
             frag_percent: totals.frag_percent(),
             sites: counts.sites.into_iter().map(StatLine::new).collect(),
             one_in: None,
+            doubt: None,
             frees_recorded: true,
             remarks: Vec::new(),
             view,
@@ -208,6 +212,7 @@ impl StatAnswer {
                 counted(line.stat.live_end, "object")
             ),
         });
+        sentences.extend(self.doubt.clone().filter(|_| self.frees_recorded));
         sentences.extend(most(StatLine::waste_bytes).map(|line| {
             format!(
                 "{} ({:.1} %) was allocated and not requested, most at {}: {}.",

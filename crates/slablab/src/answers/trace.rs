@@ -1,6 +1,7 @@
 //! What every answer about traces tells about the traces, about allocators that ran out of memory, and about bytes over
 //! time, over hosts and by call site.
 
+use slablab_host::printable;
 use slablab_replay::{
     Allocator, Fleet, HOSTS_FOR_INTERVAL, OverHosts, Replay, Sample, Site, TraceFacts,
 };
@@ -8,6 +9,7 @@ use slablab_report::{
     AxisScale, Cell, Fact, Flame, Item, Lines, Plot, Point, Section, Series, Table, counted, field,
     human,
 };
+use slablab_trace::{Meta, RecordedCache};
 
 use crate::output::{duration, thousands};
 
@@ -95,6 +97,27 @@ pub(crate) fn sampled(trace: &TraceFacts) -> Option<String> {
         )
     })
 }
+
+/// Says of which caches a sample seems to hold what may be gone: some of their frees have no event, and only a recording of
+/// all objects has enough of them for an estimate.
+pub(crate) fn unseen_frees(meta: &Meta) -> Option<String> {
+    meta.portion.as_ref()?;
+    let is_unseen =
+        |cache: &&RecordedCache| UNSEEN_SHARE * cache.implicit_frees > cache.allocs.max(1);
+    let mut caches: Vec<_> = meta.caches.iter().filter(is_unseen).collect();
+    caches.sort_by_key(|cache| std::cmp::Reverse(cache.implicit_frees));
+    let names: Vec<_> = caches.iter().take(3).map(|cache| printable(&cache.name)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Many frees of {} have no event, and a sample does not estimate them: what seems to be left of these may be gone. \
+             A recording without --sample, or with --stacks=all, tells.",
+            names.join(", ")
+        )
+    })
+}
+
+/// Frees without an event that are many: one in this many allocations of the cache.
+const UNSEEN_SHARE: u64 = 20;
 
 /// Returns what is known of the traces in `file`.
 pub(crate) fn facts(file: &str, trace: &TraceFacts, fleet: Option<&Fleet>) -> Vec<Fact> {

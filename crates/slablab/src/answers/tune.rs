@@ -189,7 +189,10 @@ impl TuneAnswer {
 fn in_words(setting: &Setting) -> String {
     let caches = setting.caches.len();
     let every = Setting { caches: BTreeMap::new(), ..setting.clone() };
-    let own = format!("{} set one by one", counted(caches as u64, "cache"));
+    let own = match caches {
+        1 => "1 cache set on its own".to_owned(),
+        caches => format!("{caches} caches set one by one"),
+    };
     match (caches, every.is_recorded()) {
         (0, _) => every.short(),
         (_, true) => own,
@@ -213,6 +216,9 @@ fn percent(outcome: &Outcome, recorded: &Outcome) -> f64 {
 /// Returns the same as words: `8.2 % more`.
 fn more(outcome: &Outcome, recorded: &Outcome) -> String {
     let percent = percent(outcome, recorded);
+    if percent >= 900.0 {
+        return format!("{:.0} times as many", 1.0 + percent / 100.0);
+    }
     format!("{:.1} % {}", percent.abs(), if percent < 0.0 { "fewer" } else { "more" })
 }
 

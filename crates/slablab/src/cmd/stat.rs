@@ -25,6 +25,7 @@ use super::traces::{Question, Traces};
 use super::{stat_pages, stat_pins};
 use crate::answers::groups::{GroupsAnswer, GroupsView, MomentLine, flames};
 use crate::answers::stat::{SiteOrder, StatAnswer, StatLine, StatView};
+use crate::answers::trace::unseen_frees;
 use crate::cli::{AnswerArgs, OutputArgs};
 use crate::output::give;
 use crate::progress::Progress;
@@ -214,7 +215,10 @@ fn of_traces(args: &Args) -> Result<StatAnswer> {
     let remarks = traces.remarks();
     let stat = StatAnswer { fleet, remarks, ..StatAnswer::new(counts, view) };
     let stat = match portion {
-        Some(portion) if !args.raw_ip => stat.of_all(portion),
+        Some(portion) if !args.raw_ip => {
+            let doubt = traces.one().and_then(|trace| unseen_frees(trace.meta()));
+            StatAnswer { doubt, ..stat.of_all(portion) }
+        }
         _ => stat,
     };
     let lacks = |trace: &TraceReader| trace.meta().lacks_lifetimes().is_some();
@@ -254,6 +258,7 @@ fn of_groups(args: &Args) -> Result<GroupsAnswer> {
         flames: flames(&holdings, &labels, &moments, one_in.unwrap_or(1).into(), is_growth),
         is_growth,
         has_stacks: !meta.stacks.is_empty(),
+        doubt: unseen_frees(meta),
     };
     let of = |by: &[By]| slablab_replay::groups(&holdings, &labels, by);
     Ok(GroupsAnswer::new(names, moments, (of(&by), of(&[])), &holdings, one_in, view))

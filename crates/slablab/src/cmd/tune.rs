@@ -67,6 +67,14 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let memory_bytes = ReplayPlan::default().memory_bytes;
     let tuning = if args.sheaves {
         args.allocator.check_has_sheaves()?;
+        if let Some(portion) = &meta.portion {
+            bail!(
+                "{}: the recording has the objects of 1 in {} pages, and sheaves do not shrink with them; record without \
+                 --sample",
+                question.file(),
+                portion.one_in
+            );
+        }
         tune_sheaves(&trace, memory_bytes, args.max_locks, args.least, &mut note)
     } else {
         tune(&trace, kind, memory_bytes, args.max_locks, args.least, &mut note)

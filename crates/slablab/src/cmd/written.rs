@@ -173,11 +173,18 @@ impl Written {
         }
         if let Some(most) = self.quality.skipped.iter().max_by_key(|skipped| skipped.count) {
             let all = self.quality.skipped.iter().map(|skipped| skipped.count).sum::<u64>();
+            let first = match most.first.as_str() {
+                "" => String::new(),
+                first => format!(" (first at {})", printable(first)),
+            };
             sentences.push(format!(
-                "{} could not be read, the most of them: {} (first at {})",
-                counted(all, "record"),
-                printable(&most.reason),
-                printable(&most.first)
+                "{} left out, most of them: {}{first}",
+                if all == 1 {
+                    "1 record is".to_owned()
+                } else {
+                    format!("{} records are", thousands(all))
+                },
+                printable(&most.reason)
             ));
         }
         let early = self.ended_early.iter();
@@ -227,7 +234,11 @@ impl Written {
                     }
                     false => "a larger --buffer may keep them",
                 };
-                format!("{} LOST ({share:.1} %; {remedy})", thousands(lost))
+                // Whether a killed recorder's buffers were too small, or a file is damaged, is not known.
+                match self.ended_early {
+                    Some(_) => format!("{} LOST ({share:.1} %)", thousands(lost)),
+                    None => format!("{} LOST ({share:.1} %; {remedy})", thousands(lost)),
+                }
             }
         }
     }

@@ -18,7 +18,7 @@ use super::process::process;
 use super::recording::lost_of;
 use super::tracefs::Tracefs;
 use super::unfinished::Unfinished;
-use super::{drain, machine, readings};
+use super::{chosen, drain, machine, readings};
 use crate::{Error, Progress, TraceWriter};
 
 /// Makes the trace that was to be at `output` of what an interrupted recording of it left.
@@ -50,10 +50,19 @@ fn tail_of(unfinished: &Unfinished, head: &Head) -> Result<Tail, Error> {
         elapsed_ns,
         end_unix_ns: head.meta.start_unix_ns.map(|start_ns| start_ns + elapsed_ns),
         samples,
-        ended_early: Some("its recorder did not end in order".to_owned()),
+        ended_early: Some(ended_early(head)),
         until_ns,
         ..Tail::default()
     })
+}
+
+/// Says that the recorder did not end in order, and what is not known for that reason.
+fn ended_early(head: &Head) -> String {
+    let ring = match head.formats.iter().any(|format| format == chosen::FORMATS[0]) {
+        true => ", and what waited in BPF's ring is gone",
+        false => "; what was lost is counted until it was recovered",
+    };
+    format!("its recorder did not end in order: what came after its last sample is left out{ring}")
 }
 
 /// Moves what the instance's buffers hold to the files, where the kernel that was recorded still runs; returns how many

@@ -43,6 +43,9 @@ const READINGS: &str = "readings.jsonl";
 /// What to do with a folder whose recorder did not come to its events.
 const NOT_BEGUN: &str = "its recorder ended before the first event: remove the folder";
 
+/// What to do with one whose events are there.
+const DAMAGED: &str = "events lie beside it, but no trace can be made without this file: keep the folder, and look for a copy of the file";
+
 /// Symbols are written while the command waits: zstd's fastest level.
 const SYMBOLS_ZSTD_LEVEL: i32 = 1;
 
@@ -288,17 +291,40 @@ fn write_json(mut file: &File, path: &Path, value: &impl Serialize) -> Result<()
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    let remedy = || if has_events(path) { DAMAGED } else { NOT_BEGUN };
     let text = std::fs::read(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Error::bad(path, At::File, "is not there", NOT_BEGUN),
+        ErrorKind::NotFound => Error::bad(path, At::File, "is not there", remedy()),
         _ => Error::io(path, "cannot read", error),
     })?;
     serde_json::from_slice(&text)
-        .map_err(|error| Error::bad(path, At::File, format!("is not whole ({error})"), NOT_BEGUN))
+        .map_err(|error| Error::bad(path, At::File, format!("is not whole ({error})"), remedy()))
+}
+
+/// Returns whether events were written beside a file of the folder.
+fn has_events(path: &Path) -> bool {
+    let entries = path.parent().and_then(|folder| std::fs::read_dir(folder).ok());
+    let is_of_events = |name: &str| name.ends_with(".pages") || name.ends_with(".objects");
+    entries.into_iter().flatten().flatten().any(|entry| {
+        entry.file_name().to_str().is_some_and(is_of_events)
+            && entry.metadata().is_ok_and(|at| at.len() > 0)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// It used to say that such a folder is to be removed.
+    #[test]
+    fn a_damaged_head_beside_events_is_not_told_to_be_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let head = folder.path().join(HEAD);
+        std::fs::write(&head, "{").unwrap();
+        let said = |path: &Path| read_json::<Head>(path).unwrap_err().to_string();
+        assert!(said(&head).contains("remove the folder"));
+        std::fs::write(folder.path().join("cpu0.objects"), "some").unwrap();
+        assert!(said(&head).contains("keep the folder"), "{}", said(&head));
+    }
 
     #[test]
     fn two_recordings_with_one_output_do_not_meet() {
