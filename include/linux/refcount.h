@@ -73,7 +73,9 @@ static inline bool refcount_dec_not_one(refcount_t *r) { return atomic_add_unles
 	__kapi_zero; })
 #define refcount_dec_and_mutex_lock(r, lock) __KAPI_DEC_AND(r, mutex_lock(lock), mutex_unlock(lock))
 #define refcount_dec_and_lock(r, lock) __KAPI_DEC_AND(r, spin_lock(lock), spin_unlock(lock))
-#define refcount_dec_and_lock_irqsave(r, lock, flags) \
-	__KAPI_DEC_AND(r, spin_lock_irqsave(lock, *(flags)), spin_unlock_irqrestore(lock, *(flags)))
+/* The flags are set also where the lock is not taken, so that the compiler does not take them for unset. */
+#define refcount_dec_and_lock_irqsave(r, lock, flags) ({ \
+	*(flags) = 0; \
+	__KAPI_DEC_AND(r, spin_lock_irqsave(lock, *(flags)), spin_unlock_irqrestore(lock, *(flags))); })
 
 #endif

@@ -98,8 +98,8 @@ pub(crate) fn sampled(trace: &TraceFacts) -> Option<String> {
     })
 }
 
-/// Says of which caches a sample seems to hold what may be gone: some of their frees have no event, and only a recording of
-/// all objects has enough of them for an estimate.
+/// Names the caches whose objects may be gone although a sample counts them: some of their frees have no event, and only a
+/// recording of all objects has enough of them for an estimate.
 pub(crate) fn unseen_frees(meta: &Meta) -> Option<String> {
     meta.portion.as_ref()?;
     let is_unseen =

@@ -44,7 +44,8 @@ const READINGS: &str = "readings.jsonl";
 const NOT_BEGUN: &str = "its recorder ended before the first event: remove the folder";
 
 /// What to do with one whose events are there.
-const DAMAGED: &str = "events lie beside it, but no trace can be made without this file: keep the folder, and look for a copy of the file";
+const DAMAGED: &str = "events lie beside it, but no trace can be made without this file: keep the folder, and look for a \
+                       copy of the file";
 
 /// Symbols are written while the command waits: zstd's fastest level.
 const SYMBOLS_ZSTD_LEVEL: i32 = 1;
