@@ -50,6 +50,7 @@ step record bench/record/run.py --rounds 1 --loops 5 --slablab "$slablab" -o "$w
 step fit env PROCESSES=100 FILES=100 bench/record/fit.py "$slablab" - "$work/fit" procs files
 step sampling bench/record/sampling.py "$slablab" 2 5
 step chosen bench/record/chosen.py "$slablab" --rounds 1 --loops 5 -o "$work/chosen"
+step hunt-memory bench/record/hunt_memory.py --minutes 0.1 --slablab "$slablab" -o "$work/hunt"
 step pages bench/record/pages.py bench/record/storm.py 100
 
 step locality bench/kapi/locality.py "$slablab" 2

@@ -71,12 +71,15 @@ def main():
             hunt = subprocess.Popen([*command, "--format", "json", "-o", answer])
             while hunt.poll() is None:
                 try:
-                    hunt.wait(60 if options.minutes > 2 else 5)
+                    hunt.wait(60 if rows and options.minutes > 2 else 2)
                 except subprocess.TimeoutExpired:
                     rows.append(row_of(hunt.pid, started))
         finally:
             for load in running:
                 os.killpg(load.pid, 9)
+        if hunt.returncode == 2 or not rows:
+            print("hunt_memory: NOT RUN: `slablab leaks` cannot hunt on this machine")
+            return
         said = json.loads(pathlib.Path(answer).read_text())
     with open(results / "hunt-memory-raw.jsonl", "a") as raw:
         raw.writelines(json.dumps(row) + "\n" for row in rows)

@@ -433,7 +433,8 @@ fn a_sample_with_stacks_has_each_object_from_its_allocation_to_its_free() {
     let mut groups = answer["groups"].as_array().unwrap().iter();
     let of_eventfd = groups.find(|group| group["names"][0] == "do_eventfd").unwrap();
     let allocs = number(of_eventfd, "allocs");
-    assert!(allocs > 0 && allocs <= 1800, "{of_eventfd}");
+    // Each that was recorded stands for two of 1,800.
+    assert!(allocs > 0 && allocs <= 2 * 1800, "{of_eventfd}");
     assert_eq!(number(of_eventfd, "freed"), allocs, "{of_eventfd}");
     assert_eq!((number(&answer, "one_in"), number(&answer, "allocs_without_stack")), (2, 0));
 }
