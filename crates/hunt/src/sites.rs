@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use crate::object::THRESHOLD_ALL;
 use crate::tracer::Tracer;
 
-/// Tracked allocations of a site, on one CPU, until its share is halved.
+/// Tracked allocations of a site, on one CPU, until its share is halved: of one that is new, or that allocated little.
 pub(crate) const LEFT: u64 = 64;
 /// A site that is new is tracked whole, until it is known or `LEFT` is used up.
 pub(crate) const THRESHOLD_NEW: u64 = THRESHOLD_ALL;
@@ -74,9 +74,12 @@ impl Sites {
         let limit = limit(self.sites.values().map(|site| site.per_second), self.budget);
         for entry in 0..entries {
             let Some(site) = self.sites.get(&at(entry, 0)) else { continue };
-            let threshold = THRESHOLD_ALL >> halvings(site.per_second, limit);
-            words[entry * WORDS + THRESHOLD].store(threshold, Ordering::Relaxed);
-            words[entry * WORDS + LEFT_AT].store(self.left, Ordering::Relaxed);
+            let halvings = halvings(site.per_second, limit);
+            // What goes on as before stays at its share: only a burst uses up twice as many.
+            let tracked = 2.0 * site.per_second / f64::from(1u32 << halvings);
+            let left = self.left.max(tracked as u64);
+            words[entry * WORDS + THRESHOLD].store(THRESHOLD_ALL >> halvings, Ordering::Relaxed);
+            words[entry * WORDS + LEFT_AT].store(left, Ordering::Relaxed);
         }
     }
 
