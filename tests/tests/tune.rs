@@ -283,6 +283,9 @@ fn sheaves_are_searched_and_the_answer_is_a_change_of_the_source() {
             (&Value::Array([].into()), &Value::Array([].into()))
         );
     }
+    // The trace is of a kernel that has no sheaves for all caches.
+    let text = stdout(&["tune", HACKBENCH, "--sheaves", "--all"]);
+    assert!(text.contains("Linux's own") && !text.contains("as recorded"), "{text}");
     let refused = refusal(&["tune", HACKBENCH, "--sheaves", "--allocator", "slub"]);
     assert!(refused.contains("slub has no sheaves for all caches"), "{refused}");
     let refused = refusal(&["tune", HACKBENCH, "--sheaves", "--apply-script", "/dev/null"]);

@@ -29,6 +29,7 @@ impl Answer for TuneAnswer {
 
     fn document(&self) -> Document {
         let Self { file, tuning } = self;
+        let is_of_sheaves = is_of_sheaves(tuning);
         let tried = counted((tuning.tried.len() - 1) as u64, "setting");
         let mut facts = facts(file, &tuning.trace, None);
         facts.extend([
@@ -44,15 +45,14 @@ impl Answer for TuneAnswer {
             Section::named(
                 "front",
                 "Settings that hold less the more locks they take (+2: two caches set otherwise)",
-                vec![plot(tuning, &front), Item::table("", "", outcomes(&front, tuning.held_at))],
+                vec![plot(tuning, &front), Item::table("", "", outcomes(&front, tuning))],
             ),
             Section::named(
                 "tried",
                 "All settings, least held first",
-                vec![Item::table("", "", outcomes(&tuning.tried, tuning.held_at))],
+                vec![Item::table("", "", outcomes(&tuning.tried, tuning))],
             ),
         ]);
-        let is_of_sheaves = self.is_of_sheaves();
         let in_source = is_of_sheaves.then(|| {
             "Capacities of sheaves and limits of barns are constants of Linux's source: who does not build a kernel has \
              `slablab tune` without --sheaves."
@@ -64,8 +64,9 @@ impl Answer for TuneAnswer {
                 .to_owned()
         });
         let how = format!(
-            "{tried} of this kernel were replayed, each from an empty machine. Locks cost about {:.1} ns per operation as \
-             recorded, at {LOCK_NS:.0} ns each.",
+            "{tried} of {} were replayed, each from an empty machine. Locks cost about {:.1} ns per operation as it is, at \
+             {LOCK_NS:.0} ns each.",
+            if is_of_sheaves { "sheaves and barns" } else { "this kernel" },
             tuning.recorded.locks_per_operation() * LOCK_NS
         );
         Document {
@@ -91,17 +92,27 @@ impl Answer for TuneAnswer {
     }
 }
 
+/// Returns whether constants of the source were searched, in place of what an administrator sets.
+fn is_of_sheaves(tuning: &Tuning) -> bool {
+    tuning.tried.iter().any(|outcome| outcome.setting.barn_sheaves.is_some())
+}
+
+/// Names what nothing is changed of. A recorded kernel may have no sheaves.
+fn unchanged(tuning: &Tuning) -> &'static str {
+    if is_of_sheaves(tuning) { "Linux's own" } else { "as recorded" }
+}
+
+/// Describes a setting in as few words as a table has room for.
+fn in_table(setting: &Setting, none: &str) -> String {
+    if setting.is_recorded() { none.to_owned() } else { setting.short() }
+}
+
 /// Returns what is advised: what holds least within the locks that are allowed.
 pub(crate) fn advised(tuning: &Tuning) -> Option<&AdvisedSetting> {
     tuning.answer(AnswerKind::WithinLocks).or_else(|| tuning.answer(AnswerKind::NoMoreLocks))
 }
 
 impl TuneAnswer {
-    /// Returns whether constants of the source were searched, in place of what an administrator sets.
-    fn is_of_sheaves(&self) -> bool {
-        self.tuning.tried.iter().any(|outcome| outcome.setting.barn_sheaves.is_some())
-    }
-
     /// Says what is advised and what it saves, then what holds less at any cost, and how much another boot may save.
     fn sentences(&self) -> Vec<String> {
         let tuning = &self.tuning;
@@ -143,7 +154,7 @@ impl TuneAnswer {
         )];
         sentences.extend(rounding(answer, was.saturating_sub(held)).filter(|_| at != HeldAt::Mean));
         // Nothing sets what is a constant of the source while the kernel runs.
-        let kinds: &[AnswerKind] = match self.is_of_sheaves() {
+        let kinds: &[AnswerKind] = match is_of_sheaves(tuning) {
             true => &[AnswerKind::NoMoreLocks, AnswerKind::WithinLocks],
             false => &[AnswerKind::NoMoreLocks, AnswerKind::WithinLocks, AnswerKind::WithoutBoot],
         };
@@ -250,10 +261,11 @@ fn name(kind: AnswerKind) -> &'static str {
 
 /// Returns the answers beside what was recorded.
 fn answers(tuning: &Tuning) -> Item {
-    let recorded = ("as recorded", &tuning.recorded);
+    let recorded = (unchanged(tuning), &tuning.recorded);
     let answers = tuning.answers.iter().map(|answer| (name(answer.kind), &answer.outcome));
     let rows: Vec<_> = std::iter::once(recorded).chain(answers).collect();
     let (held_at, locks) = (tuning.held_at, tuning.recorded.locks_per_operation());
+    let none = unchanged(tuning);
     let held = held_at.of(&tuning.recorded);
     let change = |now: f64, then: f64| match now / then {
         _ if then == 0.0 => Cell::Missing,
@@ -280,13 +292,17 @@ fn answers(tuning: &Tuning) -> Item {
         field::by("change", "locks_change", move |(_, o): &(&str, &Outcome)| {
             change(o.locks_per_operation(), locks)
         }),
-        field::text("setting", "setting", |(_, o): &(&str, &Outcome)| o.setting.short()).on_page(),
+        field::by("setting", "setting", move |(_, o): &(&str, &Outcome)| {
+            Cell::text(in_table(&o.setting, none))
+        })
+        .on_page(),
     ];
     Item::table("What each would hold", "", Table::of(&rows, fields))
 }
 
 /// Returns settings that were tried, with the memory that counts first.
-fn outcomes(outcomes: &[Outcome], held_at: HeldAt) -> Table {
+fn outcomes(outcomes: &[Outcome], tuning: &Tuning) -> Table {
+    let (held_at, none) = (tuning.held_at, unchanged(tuning));
     let peak = field::bytes("held, peak", "held_bytes_peak", |o: &Outcome| o.held_bytes.peak);
     let mean = field::bytes("mean", "held_bytes_mean", |o: &Outcome| o.held_bytes.mean);
     let end = field::bytes("end", "held_bytes_end", |o: &Outcome| o.held_bytes.end);
@@ -296,7 +312,7 @@ fn outcomes(outcomes: &[Outcome], held_at: HeldAt) -> Table {
         HeldAt::End => [end, peak, mean],
     };
     let fields = [
-        field::text("setting", "setting", |o: &Outcome| o.setting.short()),
+        field::by("setting", "setting", move |o: &Outcome| Cell::text(in_table(&o.setting, none))),
         first,
         second.where_room(),
         third.where_room(),
@@ -336,7 +352,7 @@ fn plot(tuning: &Tuning, front: &[Outcome]) -> Item {
     };
     let series = [
         ("front".to_owned(), points(&mut front.iter())),
-        ("as recorded".to_owned(), points(&mut std::iter::once(&tuning.recorded))),
+        (unchanged(tuning).to_owned(), points(&mut std::iter::once(&tuning.recorded))),
     ];
     let lines = Lines {
         x: ("locks and atomic operations for each allocation or free".to_owned(), String::new()),
