@@ -59,7 +59,8 @@ pub(super) struct Tail {
     /// Objects that were chosen, and whose free would not have been seen.
     #[serde(default)]
     pub(super) unfollowed: u64,
-    /// Events that no program looked at, as it was interrupted by them: whether they were chosen is not known.
+    /// Events that no program looked at, as it was interrupted by them: whether they were chosen is not known. Of a portion
+    /// of the pages they are its share of these.
     #[serde(default)]
     pub(super) unlooked: u64,
     /// Allocations below `callers` that were taken for those of others: an estimate.

@@ -352,7 +352,9 @@ impl Recording {
             lost: lost_by_cpu,
             missed_calls: self.probes.missed(),
             unfollowed: tracer.map_or(0, Tracer::unfollowed),
-            unlooked: tracer.map_or(0, Tracer::misses),
+            // Programs of a portion see all events, so that their misses are those of all pages.
+            unlooked: tracer.map_or(0, Tracer::misses)
+                / u64::from(self.head.chosen.one_in.unwrap_or(1)),
             passed_over: tracer.map_or(0, Tracer::missed),
             status: ended.status,
             left_running: ended.left_running,
