@@ -135,6 +135,7 @@ fn keep_whole_pages(file: &File, page_bytes: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::format::KFREE;
 
     const PAGE_BYTES: usize = 4096;
     const PAGE: &str = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\
@@ -143,11 +144,6 @@ mod tests {
     const EVENT: &str = "\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n\
         \tarray       :   32 bits\n\n\tpadding     : type == 29\n\
         \ttime_extend : type == 30\n\ttime_stamp : type == 31\n\tdata max type_len  == 28\n";
-    const FREE: &str = "name: kfree\nID: 7\n\
-        \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
-        \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\
-        \tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n\
-        \tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n";
 
     fn page(number: u64) -> Vec<u8> {
         let mut page = [(1000 * number).to_le_bytes(), (28 * 100u64).to_le_bytes()].concat();
@@ -172,7 +168,7 @@ mod tests {
             cpus: vec![0],
             page: (PAGE.to_owned(), EVENT.to_owned()),
             page_bytes: PAGE_BYTES,
-            formats: vec![FREE.to_owned()],
+            formats: vec![KFREE.to_owned()],
             meta: crate::Meta { cpus: 1, ..crate::Meta::default() },
             ..Head::default()
         };

@@ -122,6 +122,15 @@ impl Place {
     }
 }
 
+/// A kfree as kernels describe it, for tests of what reads pages.
+#[cfg(test)]
+pub(crate) const KFREE: &str = "name: kfree\nID: 7\n\
+    \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
+    \tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n\
+    \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\
+    \tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n\
+    \tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n";
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -155,20 +155,13 @@ impl Repeats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::format::EventFormat;
+    use crate::source::format::{EventFormat, KFREE};
     use crate::source::kmem::kind_of;
     use crate::source::names::Names;
 
-    const FREE: &str = "name: kfree\nID: 7\n\
-        \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
-        \tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n\
-        \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\
-        \tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n\
-        \tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n";
-
     #[test]
     fn only_time_thread_and_address_may_differ() {
-        let layout = Layout::new(kind_of("kfree").unwrap(), &EventFormat::parse(FREE).unwrap());
+        let layout = Layout::new(kind_of("kfree").unwrap(), &EventFormat::parse(KFREE).unwrap());
         let layout = layout.unwrap();
         let record = |pid: u32, ptr: u64| {
             let fields = [7u32.to_le_bytes(), pid.to_le_bytes()].concat();

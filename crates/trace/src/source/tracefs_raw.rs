@@ -493,15 +493,7 @@ impl Decoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::format::Place;
-
-    /// A kmem_cache_free as 6.18 describes it, and where a page keeps it.
-    const FREE: &str = "name: kmem_cache_free\nID: 7\n\
-        \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
-        \tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n\
-        \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\
-        \tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n\
-        \tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n";
+    use crate::source::format::{KFREE, Place};
 
     #[test]
     fn own_events_are_left_out_but_not_those_of_an_interrupt() {
@@ -521,7 +513,7 @@ mod tests {
         let place = |offset, bytes| Place { offset, bytes };
         let (timestamp, commit) = (place(0, 8), place(8, 8));
         let shape = PageFormat { timestamp, commit, data: place(16, page.len() - 16) };
-        let formats = [EventFormat::parse(FREE).unwrap()];
+        let formats = [EventFormat::parse(KFREE).unwrap()];
         let pages = vec![(0, page.as_slice())];
         let source = TracefsRaw::new(shape, &formats, pages, Facts::default()).unwrap();
         let mut events = Vec::new();
