@@ -88,7 +88,7 @@ impl Hunt {
         let slabs_before = Slabs::now();
         let tables = Tables::of(options.ram_bytes, cpus);
         let (budget, left) =
-            if options.every { (f64::INFINITY, u64::MAX >> 1) } else { (budget(cpus), LEFT) };
+            if options.every { (f64::INFINITY, u64::from(u32::MAX)) } else { (budget(cpus), LEFT) };
         let tracer = Tracer::start(tables, THRESHOLD_NEW, left)?;
         let now = Instant::now();
         Ok(Self {

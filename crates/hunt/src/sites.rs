@@ -6,8 +6,12 @@
 //! that what is tracked in a second stays within a budget. The busiest sites give way first: what is below the common limit is
 //! tracked whole. A leak of one object a second is seen whole beside a million others a second of other sites.
 //!
+//! Of a site that has to give way, each program has an entry of its own with its own share: a program that leaks one object a
+//! second through a site of thousands is seen whole, too. What does not go on is forgotten after [`IDLE_LOOKS`], and programs
+//! without room have the share of their site.
+//!
 //! # Invariants
-//! An object keeps the share by which it was chosen, so that what it stands for never changes. A site that turns busy between
+//! An object keeps the share by which it was chosen, so that what it stands for never changes. An entry that turns busy between
 //! two looks halves its own share each time it used up what it was left.
 
 use std::sync::atomic::Ordering;
@@ -19,28 +23,42 @@ use crate::tracer::Tracer;
 
 /// Tracked allocations of a site, on one CPU, until its share is halved: of one that is new, or that allocated little.
 pub(crate) const LEFT: u64 = 64;
+/// The same of a program at a busy site: there are many of them.
+pub(crate) const PROGRAM_LEFT: u64 = 8;
 /// A site that is new is tracked whole, until it is known or `LEFT` is used up.
 pub(crate) const THRESHOLD_NEW: u64 = THRESHOLD_ALL;
 /// The least share: one in 65,536.
 const HALVINGS_MAX: u32 = 16;
+/// Looks after which the entry of a program that allocated nothing is free for others.
+const IDLE_LOOKS: u32 = 30;
+/// Entries of a table below which there is room for call sites alone.
+const ROOM_FOR_PROGRAMS: usize = 1024;
 
 const COUNT: usize = 1;
 const THRESHOLD: usize = 2;
+/// Its second half says whether programs have entries of their own.
 const LEFT_AT: usize = 3;
+const BY_PROGRAM: u64 = 1 << 32;
 const WORDS: usize = 4;
 
-/// What a call site did since the last look.
+/// What a call site, or a program at a busy one, did since the last look.
 #[derive(Debug, Clone, Copy, Default)]
 struct Site {
     count: u64,
     /// Allocations a second, which falls slowly and rises at once
     per_second: f64,
+    /// Looks since it allocated
+    idle: u32,
+    /// Whether its programs have entries of their own
+    is_by_program: bool,
 }
 
 /// The call sites, and the budget that they share.
 #[derive(Debug)]
 pub(crate) struct Sites {
     sites: FxHashMap<u64, Site>,
+    /// Programs at busy sites, by what the kernel's programs make of both
+    programs: FxHashMap<u64, Site>,
     /// Tracked allocations a second of all of them
     budget: f64,
     /// Tracked allocations of a site, on one CPU, until its share is halved
@@ -50,7 +68,8 @@ pub(crate) struct Sites {
 
 impl Sites {
     pub(crate) fn new(budget: f64, left: u64) -> Self {
-        Self { sites: FxHashMap::default(), budget, left, allocations: 0 }
+        let (sites, programs) = (FxHashMap::default(), FxHashMap::default());
+        Self { sites, programs, budget, left, allocations: 0 }
     }
 
     /// Reads the counts of the `seconds` since the last look, and sets the shares anew.
@@ -58,29 +77,67 @@ impl Sites {
         let words = tracer.sites.words();
         let mut counts: FxHashMap<u64, u64> = FxHashMap::default();
         let entries = tracer.tables.site_bytes() / 8 / WORDS;
-        let at = |entry: usize, word: usize| words[entry * WORDS + word].load(Ordering::Relaxed);
-        for entry in 0..entries {
-            let site = at(entry, 0);
-            if site != 0 {
-                *counts.entry(site).or_default() += at(entry, COUNT);
-            }
+        let at = |entry: usize, word: usize| &words[entry * WORDS + word];
+        let key = |entry: usize| at(entry, 0).load(Ordering::Relaxed);
+        for entry in (0..entries).filter(|entry| key(*entry) != 0) {
+            *counts.entry(key(entry)).or_default() += at(entry, COUNT).load(Ordering::Relaxed);
         }
-        self.allocations = counts.values().sum();
-        for (address, count) in counts {
-            let site = self.sites.entry(address).or_default();
-            let now = (count - site.count.min(count)) as f64 / seconds.max(1e-3);
-            *site = Site { count, per_second: now.max(site.per_second / 2.0) };
+        self.take(&counts, seconds);
+        let shares = self.shares(tracer.tables.sites >= ROOM_FOR_PROGRAMS);
+        for entry in (0..entries).filter(|entry| key(*entry) != 0) {
+            let Some((threshold, left)) = shares.get(&key(entry)) else {
+                // What takes the place writes all of it.
+                at(entry, 0).store(0, Ordering::Relaxed);
+                continue;
+            };
+            at(entry, THRESHOLD).store(*threshold, Ordering::Relaxed);
+            at(entry, LEFT_AT).store(*left, Ordering::Relaxed);
         }
-        let limit = limit(self.sites.values().map(|site| site.per_second), self.budget);
-        for entry in 0..entries {
-            let Some(site) = self.sites.get(&at(entry, 0)) else { continue };
-            let halvings = halvings(site.per_second, limit);
+    }
+
+    /// Takes over the counts of all entries. A program that went idle is forgotten.
+    fn take(&mut self, counts: &FxHashMap<u64, u64>, seconds: f64) {
+        for (key, count) in counts {
+            let all = if is_program(*key) { &mut self.programs } else { &mut self.sites };
+            let site = all.entry(*key).or_default();
+            let new = count - site.count.min(*count);
+            let per_second = (new as f64 / seconds.max(1e-3)).max(site.per_second / 2.0);
+            let idle = if new == 0 { site.idle + 1 } else { 0 };
+            *site = Site { count: *count, per_second, idle, ..*site };
+        }
+        self.programs.retain(|_, program| program.idle <= IDLE_LOOKS);
+        self.allocations = self.sites.values().map(|site| site.count).sum();
+    }
+
+    /// Returns the threshold of each entry, and its tracked allocations until that is halved, with what else is in that word.
+    fn shares(&mut self, has_room_for_programs: bool) -> FxHashMap<u64, (u64, u64)> {
+        let sum = |sites: &mut dyn Iterator<Item = &Site>| sites.map(|it| it.per_second).sum();
+        let divided: f64 = sum(&mut self.sites.values().filter(|site| site.is_by_program));
+        let of_programs: f64 = sum(&mut self.programs.values());
+        // What programs without room allocate has the share of their site.
+        let rest = (1.0 - of_programs / divided.max(1.0)).max(0.0);
+        let rate = |site: &Site| site.per_second * if site.is_by_program { rest } else { 1.0 };
+        let rates = self.sites.values().chain(self.programs.values()).map(rate);
+        let limit = limit(rates, self.budget);
+        let share = |site: &Site| {
+            let halvings = halvings(rate(site), limit);
             // What goes on as before stays at its share: only a burst uses up twice as many.
-            let tracked = 2.0 * site.per_second / f64::from(1u32 << halvings);
-            let left = self.left.max(tracked as u64);
-            words[entry * WORDS + THRESHOLD].store(THRESHOLD_ALL >> halvings, Ordering::Relaxed);
-            words[entry * WORDS + LEFT_AT].store(left, Ordering::Relaxed);
+            let tracked = 2.0 * rate(site) / f64::from(1u32 << halvings);
+            (THRESHOLD_ALL >> halvings, tracked as u64)
+        };
+        let mut shares = FxHashMap::default();
+        for (key, program) in &self.programs {
+            let (threshold, tracked) = share(program);
+            shares.insert(*key, (threshold, tracked.max(PROGRAM_LEFT)));
         }
+        for (key, site) in &mut self.sites {
+            let (threshold, tracked) = share(site);
+            let left = self.left.max(tracked).min(BY_PROGRAM - 1);
+            site.is_by_program = has_room_for_programs && halvings(site.per_second, limit) > 0;
+            let by_program = if site.is_by_program { BY_PROGRAM } else { 0 };
+            shares.insert(*key, (threshold, left | by_program));
+        }
+        shares
     }
 
     /// Returns the allocations that were counted.
@@ -97,6 +154,11 @@ impl Sites {
     pub(crate) fn count(&self) -> usize {
         self.sites.len()
     }
+}
+
+/// Returns whether an entry is of a program at a site: addresses of the kernel begin with a bit that is set.
+fn is_program(key: u64) -> bool {
+    key >> 63 == 0
 }
 
 /// Returns the budget of a machine: a thousand tracked allocations a second cost 0.2 % of a CPU.
@@ -139,6 +201,51 @@ mod tests {
         assert_eq!(tracked[..3], rates[..3]);
         assert!(tracked.iter().sum::<f64>() <= 2_000.0, "{tracked:?}");
         assert!(tracked[4] > 400.0, "{tracked:?}");
+    }
+
+    const BUSY: u64 = 0xffff_ffff_8100_0000;
+
+    /// Returns the share of what has an entry after looks that each count so much more, of a budget of 1,000.
+    fn shares(looks: usize, more: &[(u64, u64)]) -> (Sites, FxHashMap<u64, (u64, u64)>) {
+        let mut sites = Sites::new(1_000.0, LEFT);
+        let mut shares = FxHashMap::default();
+        for look in 1..=looks as u64 {
+            let counts = more.iter().map(|(key, count)| (*key, count * look)).collect();
+            sites.take(&counts, 1.0);
+            shares = sites.shares(true);
+        }
+        (sites, shares)
+    }
+
+    #[test]
+    fn a_program_that_allocates_little_at_a_busy_site_is_tracked_whole() {
+        let (quiet, busy) = (7, 9);
+        let (_, shares) = shares(3, &[(BUSY, 100_001), (quiet, 1), (busy, 100_000)]);
+        assert_eq!(shares[&BUSY].1 & BY_PROGRAM, BY_PROGRAM);
+        assert_eq!(shares[&quiet].0, THRESHOLD_ALL);
+        let tracked = 100_000.0 * shares[&busy].0 as f64 / THRESHOLD_ALL as f64;
+        assert!((400.0..=1_000.0).contains(&tracked), "{tracked}");
+    }
+
+    #[test]
+    fn programs_without_room_have_a_share_within_the_budget() {
+        let (_, shares) = shares(3, &[(BUSY, 100_000), (7, 50_000)]);
+        let tracked = 50_000.0 * shares[&BUSY].0 as f64 / THRESHOLD_ALL as f64;
+        assert!((200.0..=1_000.0).contains(&tracked), "{tracked}");
+    }
+
+    #[test]
+    fn a_program_that_allocates_no_more_leaves_its_entry() {
+        let (mut sites, _) = shares(2, &[(BUSY, 100_000), (7, 5)]);
+        for look in 0..=IDLE_LOOKS {
+            assert!(sites.shares(true).contains_key(&7), "{look}");
+            let counts = [(BUSY, 200_000 + 100_000 * u64::from(look)), (7, 10)];
+            sites.take(&counts.into_iter().collect(), 1.0);
+        }
+        let shares = sites.shares(true);
+        assert!(!shares.contains_key(&7) && shares.contains_key(&BUSY));
+        assert_eq!(sites.count(), 1);
+        assert_eq!(sites.shares(false)[&BUSY].1 & BY_PROGRAM, 0);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering;
 use slablab_bpf::{Assembly, Attached, Btf, Entries, Kind, Map, Names, Program, Shared};
 
 use crate::error::Error;
+use crate::sites::PROGRAM_LEFT;
 use crate::tables::{CACHE_BYTES, CACHES_MAX, FRAMES_BYTES, LIVE_BYTES, Tables};
 
 const PROGRAMS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernel/hunt.bpf"));
@@ -48,6 +49,8 @@ pub(crate) enum Control {
     FreesUnseen = 9,
     Tracked = 10,
     Freed = 11,
+    /// The same as `Left`, of a program at a busy call site
+    ProgramLeft = 12,
 }
 
 /// The programs, running.
@@ -84,6 +87,7 @@ impl Tracer {
         };
         tracer.set(Control::Threshold, threshold);
         tracer.set(Control::Left, left);
+        tracer.set(Control::ProgramLeft, PROGRAM_LEFT);
         tracer.set(Control::OwnProcess, u64::from(std::process::id()));
         let assembly = Assembly::parse(PROGRAMS)?;
         let mut names = tracer.names(&btf)?;
@@ -268,15 +272,14 @@ fn cgroup_fields(btf: &Btf) -> Result<[i64; 5], Error> {
 mod tests {
     use super::*;
 
-    /// Wants root and BPF tracing: elsewhere it says so.
+    /// Wants root, BPF tracing and types: elsewhere it says so.
     #[test]
     fn the_verifier_takes_the_programs_and_they_see_this_process() {
-        let started = Tracer::start(Tables::of(16 << 20, 64), 1 << 32, 100_000);
-        let tracer = match started {
-            Ok(tracer) => tracer,
-            // A host may refuse BPF to root, too.
-            Err(error) => return println!("SKIPPED: {error}"),
-        };
+        // A host may refuse BPF to root, too.
+        if let Err(error) = Shared::new("probe", 4096).and(Btf::running()) {
+            return println!("SKIPPED: {error}");
+        }
+        let tracer = Tracer::start(Tables::of(16 << 20, 64), 1 << 32, 100_000).unwrap();
         tracer.set(Control::OwnProcess, 0);
         // A quiet machine allocates what this process asks for.
         let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
