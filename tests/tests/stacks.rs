@@ -439,6 +439,66 @@ fn a_sample_with_stacks_has_each_object_from_its_allocation_to_its_free() {
     assert_eq!((number(&answer, "one_in"), number(&answer, "allocs_without_stack")), (2, 0));
 }
 
+/// A group of a sample has an interval, whatever it is made by, at a moment too, and behind a filter.
+#[test]
+fn groups_of_a_sample_have_intervals_that_a_filter_keeps() {
+    if !shown::is_root() || !Path::new("/sys/kernel/tracing/events/kmem").is_dir() {
+        return;
+    }
+    const HELD: u64 = 16_000;
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, program) = (folder.path().join("t.parquet"), folder.path().join("holds-many"));
+    std::os::unix::fs::symlink("/usr/bin/python3", &program).unwrap();
+    // A process may not open that many files: twenty have them at one time.
+    let script = format!(
+        "import os\n\
+         ready, tell = os.pipe()\n\
+         wait, end = os.pipe()\n\
+         for _ in range(20):\n \
+          if os.fork() == 0:\n  \
+           os.close(end)\n  \
+           held = [os.eventfd(0) for _ in range({HELD} // 20)]\n  \
+           os.write(tell, b'.')\n  \
+           os.read(wait, 1)\n  \
+           os._exit(0)\n\
+         for _ in range(20): os.read(ready, 1)\n"
+    );
+    let mut record = slablab();
+    record.args(["record", "--sample", "4", "--stacks", "-o"]).arg(&trace).arg("--").arg(&program);
+    let recorded = record.args(["-c", &script]).output().unwrap();
+    assert!(recorded.status.success(), "{}", String::from_utf8_lossy(&recorded.stderr));
+    let of_eventfd = |words: &[&str]| {
+        let answer = stat(&trace, &[&["--by", "owner,program", "--at", "peak"], words].concat());
+        let mut groups = answer["groups"].as_array().unwrap().iter();
+        groups.find(|group| group["names"][0] == "do_eventfd").unwrap().clone()
+    };
+    let group = of_eventfd(&[]);
+    let live = &group["live"][0];
+    let ends = |of: &Value| [0, 1].map(|end| of[end].as_u64().unwrap());
+    let [low, high] = ends(&live["objects_interval"]);
+    let objects = live["objects"].as_u64().unwrap();
+    assert!(low < objects && objects < high && high - low < HELD * 2, "{group}");
+    // One recording of a hundred is outside of its interval, and none is far from it.
+    let width = high - low;
+    assert!(low.saturating_sub(width) < HELD && HELD < high + width, "{group}");
+    let [low, high] = ends(&live["bytes_interval"]);
+    assert!(low < high && ends(&group["bytes_alloc_interval"])[0] > 0, "{group}");
+    assert_eq!(of_eventfd(&["--comm", "holds-many"])["live"][0], *live);
+    let text = stdout(&["stat", trace.to_str().unwrap(), "--by", "owner"]);
+    assert!(text.contains("with 95 % intervals") && text.contains(" low "), "{text}");
+    // A copy without addresses keeps them.
+    let again = folder.path().join("again.parquet");
+    stdout(&[
+        "import",
+        trace.to_str().unwrap(),
+        "--strip-addresses",
+        "-o",
+        again.to_str().unwrap(),
+    ]);
+    let copied = stat(&again, &["--by", "owner,program", "--at", "peak"]);
+    assert!(copied["groups"].as_array().unwrap().iter().any(|one| one["live"][0] == *live));
+}
+
 /// A function of a module that is in no list allocates 96 bytes for two callers: with `--helper` each is advised, asked about
 /// and patched by itself.
 #[test]

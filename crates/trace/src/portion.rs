@@ -7,6 +7,10 @@
 //! Objects of a slab share pages, and pages of a slab come together, so the unit that is drawn is taken to be a block of
 //! 32 KiB: the squares of what each call site allocated in each block give the variance (Horvitz and Thompson's estimate).
 //!
+//! Rows of a trace have no addresses. So that any group of them has an interval, blocks are put into [`CLASSES`] by a hash of their
+//! address, and the slots of objects are given out by class: what a group has in each class spreads as its blocks do, whoever
+//! chose the group and the moment.
+//!
 //! Differences: addresses that stay hot (a few pages of `names_cache`) are in the portion or not, which no interval shows.
 //! Where the bytes of a call site come from too few blocks, there is no interval. A workload that gets the same few pages
 //! again and again (short connections one by one) has intervals for hardly any of its bytes.
@@ -25,6 +29,9 @@ const BITS: std::ops::Range<u32> = 12..20;
 const BLOCK_SHIFT: u32 = 15;
 /// Blocks that must have contributed evenly, as it were, for an interval.
 const BLOCKS_MIN: f64 = 12.0;
+
+/// Classes of blocks in a trace of a portion: a slot is in the class that is the rest of its number.
+pub(crate) const CLASSES: u32 = 256;
 
 /// By how much intervals are wider than Student's t makes them, as a few blocks have much of the bytes: with 1.3, those of
 /// 93 of 100 portions held what `ext4_alloc_inode` allocated in a recording; with 1.5, those of 96 for every call site.
@@ -91,13 +98,39 @@ pub struct Recorded {
     pub one_in: u32,
     /// By call site, the sum over blocks of the squares of the bytes allocated there; empty where rows were taken out.
     pub squares: BTreeMap<String, f64>,
+    /// Classes of blocks: the slot of an object, modulo this, is that of its block; 0 where slots do not tell.
+    pub classes: u32,
 }
 
 impl Recorded {
     /// Returns the bytes, between which lies what a call site allocated in all, in 95 of 100 recordings; `bytes` is what it
     /// allocated in the trace. `None` where its bytes come from too few blocks for that.
     pub fn interval(&self, site: &str, bytes: u64) -> Option<(u64, u64)> {
-        let (squares, bytes) = (*self.squares.get(site)?, bytes as f64);
+        self.around(bytes as f64, *self.squares.get(site)?)
+    }
+
+    /// Returns the class of the block in which an object in a slot lies; `None` where the trace does not tell.
+    #[must_use]
+    pub fn class(&self, slot: u32) -> Option<u32> {
+        slot.checked_rem(self.classes)
+    }
+
+    /// Returns the numbers between which lies the sum of a group in all; `of_classes` has what it is in the trace in each class
+    /// that has any. `None` where it comes from too few blocks.
+    pub fn interval_of(&self, of_classes: impl Iterator<Item = u64>) -> Option<(u64, u64)> {
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for in_class in of_classes.map(|number| number as f64) {
+            sum += in_class;
+            squares += in_class * in_class;
+        }
+        // Classes are drawn for blocks, so that their spread around the mean is that of the blocks.
+        let classes = f64::from(self.classes);
+        let spread = (squares - sum * sum / classes).max(0.0) * classes / (classes - 1.0);
+        self.around(sum, spread)
+    }
+
+    /// Returns the interval of all around a number in the trace; `squares` is the sum of those of blocks.
+    fn around(&self, bytes: f64, squares: f64) -> Option<(u64, u64)> {
         let blocks = bytes * bytes / squares;
         if blocks.is_nan() || blocks < BLOCKS_MIN {
             return None;
@@ -105,11 +138,16 @@ impl Recorded {
         let one_in = f64::from(self.one_in);
         let error = one_in * (squares * (1.0 - 1.0 / one_in)).sqrt();
         // Student's t at 0.975, by its expansion around the normal distribution (Abramowitz and Stegun 26.7.5).
-        let freedom = blocks - 1.0;
+        let freedom = (blocks - 1.0).min(f64::from(CLASSES) - 1.0);
         let width = SKEW * error * (1.96 + 2.37 / freedom + 2.82 / (freedom * freedom));
         let all = bytes * one_in;
         Some(((all - width).max(bytes) as u64, (all + width) as u64))
     }
+}
+
+/// Returns the class of the block in which an address lies.
+pub(crate) fn class_of(ptr: u64) -> u32 {
+    ((ptr >> BLOCK_SHIFT) as u32).wrapping_mul(0x9e37_79b1) >> (u32::BITS - CLASSES.ilog2())
 }
 
 /// The bytes of each call site in each block, in the making.
@@ -140,7 +178,7 @@ impl Blocks {
         for ((site, _), bytes) in blocks {
             *squares.entry(name(site).to_owned()).or_default() += bytes as f64 * bytes as f64;
         }
-        Recorded { one_in: self.one_in, squares }
+        Recorded { one_in: self.one_in, squares, classes: CLASSES }
     }
 }
 
@@ -230,29 +268,71 @@ mod tests {
                     pages.map(|(page, bytes)| (number(page) << 12, number(bytes))).collect();
                 let all: u64 = pages.iter().map(|(_, bytes)| bytes).sum();
                 let (mut stated, mut held) = (0, 0);
+                let (mut stated_by_class, mut held_by_class) = (0, 0);
                 for mask in &masks {
                     for value in (0..256).filter(|value| value & !mask == 0) {
                         let portion = Portion { one_in: 16, mask: mask << 12, value: value << 12 };
                         let (mut blocks, mut recorded) = (Blocks::new(16), 0);
+                        let mut classes = [0; CLASSES as usize];
                         for (page, bytes) in pages.iter().filter(|(page, _)| portion.has(*page)) {
                             blocks.add(0, *page, *bytes);
+                            classes[class_of(*page) as usize] += bytes;
                             recorded += bytes;
                         }
                         let of = blocks.finish(|_| site);
                         let Some((low, high)) = of.interval(site, recorded) else { continue };
                         stated += 1;
                         held += u32::from((low..=high).contains(&all));
+                        let Some((low, high)) = of.interval_of(classes.into_iter()) else {
+                            continue;
+                        };
+                        stated_by_class += 1;
+                        held_by_class += u32::from((low..=high).contains(&all));
                     }
                 }
                 // Of fewer no share can be told.
                 if stated >= 100 {
+                    assert!(held_by_class * 100 >= stated_by_class * 95, "{name}: {site}");
                     sites_stated += 1;
-                    println!("{name}: {site}: {held} of {stated}; {all} bytes");
+                    println!(
+                        "{name}: {site}: {held} of {stated}, by class {held_by_class} of {stated_by_class}; {all} bytes"
+                    );
                     assert!(held * 100 >= stated * 95, "{name}: {site}: {held} of {stated}");
                 }
             }
             assert!(sites_stated > 0, "{name}");
         }
+    }
+
+    /// Groups of what is in the rows know their classes alone.
+    #[test]
+    fn intervals_by_class_hold_as_those_by_block() {
+        let mut random = Random::new(5);
+        let (mut stated, mut held, mut wider) = (0, 0, 0);
+        for group in 0..300 {
+            // Pages with as many objects as the group has there, up to 64.
+            let pages: Vec<(u64, u64)> = (0..600 + 40 * (group % 50))
+                .map(|_| (u64::from(random.below(1 << 20)) << 12, 1 + u64::from(random.below(64))))
+                .collect();
+            let all: u64 = pages.iter().map(|(_, objects)| objects).sum();
+            let portion = Portion::draw(16, group);
+            let (mut blocks, mut classes) = (Blocks::new(16), BTreeMap::<u32, u64>::new());
+            let mut recorded = 0;
+            for (page, objects) in pages.iter().filter(|(page, _)| portion.has(*page)) {
+                blocks.add(0, *page, *objects);
+                *classes.entry(class_of(*page)).or_default() += objects;
+                recorded += objects;
+            }
+            let of = blocks.finish(|_| "site");
+            let Some((low, high)) = of.interval_of(classes.into_values()) else { continue };
+            stated += 1;
+            held += u32::from((low..=high).contains(&all));
+            let by_block = of.interval("site", recorded).unwrap_or((all, all));
+            wider += u32::from(high - low > by_block.1 - by_block.0);
+        }
+        println!("{held} of {stated}, {wider} wider");
+        assert!(stated > 150 && held * 100 >= stated * 95, "{held} of {stated}");
+        assert!((stated / 5..stated * 4 / 5).contains(&wider), "{wider} of {stated}");
     }
 
     #[test]
@@ -263,6 +343,12 @@ mod tests {
         let recorded = blocks.finish(|site| ["few", "many"][site as usize]);
         assert_eq!(recorded.interval("few", 11 * 64), None);
         assert_eq!(recorded.interval("other", 64), None);
+        assert_eq!(recorded.interval_of([64; 11].into_iter()), None);
+        assert_eq!(recorded.interval_of([].into_iter()), None);
+        assert_eq!((recorded.class(515), Recorded::default().class(515)), (Some(3), None));
+        // Damaged metadata may say anything.
+        let damaged = Recorded { one_in: 16, classes: 1, ..Recorded::default() };
+        assert_eq!(damaged.interval_of([64; 1].into_iter()), None);
         let (low, high) = recorded.interval("many", 200 * 64).unwrap();
         let all = 200 * 64 * 16;
         assert!(low > all * 7 / 10 && low < all && high > all && high < all * 13 / 10);

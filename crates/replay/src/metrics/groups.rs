@@ -8,9 +8,9 @@
 use std::collections::BTreeMap;
 
 use slablab_linux::{Callers, Helpers, function_of};
-use slablab_trace::{Meta, Site};
+use slablab_trace::{Meta, Recorded, Site};
 
-use crate::metrics::held::{Amount, Holder, Holdings};
+use crate::metrics::held::{Amount, Holder, Holding, Holdings, Part};
 
 /// What holders are put together by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,14 +206,65 @@ pub struct Group {
     pub ended: u64,
     /// How long these lived on average
     pub lifetime_mean_ns: u64,
+    /// Of a portion of all objects: what all of them are, in 95 of 100 recordings, where that can be told
+    pub bounds: Option<Bounds>,
+}
+
+/// Least and most of the numbers of a group, of all objects, told by a portion of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// All that was allocated
+    pub allocated: AmountBounds,
+    /// What was alive at each moment
+    pub live: Vec<AmountBounds>,
+}
+
+/// Least and most objects and bytes; `None` where they come from too few blocks of memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AmountBounds {
+    /// Objects
+    pub objects: Option<(u64, u64)>,
+    /// Bytes that they were given
+    pub bytes: Option<(u64, u64)>,
+}
+
+/// What a group has in each class of blocks, in the making: first what it allocated, then what was alive at each moment.
+#[derive(Debug, Default)]
+struct Spread(BTreeMap<u32, Vec<Amount>>);
+
+impl Spread {
+    fn add(&mut self, part: &Part) {
+        let sums = self.0.entry(part.class).or_default();
+        sums.resize(1 + part.live.len(), Amount::default());
+        let amounts = [part.allocated].into_iter().chain(part.live.iter().copied());
+        sums.iter_mut().zip(amounts).for_each(|(sum, amount)| sum.add(amount));
+    }
+
+    fn bounds(&self, portion: &Recorded, moments: usize) -> Bounds {
+        let of = |place: usize| {
+            let amounts = || self.0.values().filter_map(move |sums| sums.get(place));
+            AmountBounds {
+                objects: portion.interval_of(amounts().map(|amount| amount.objects)),
+                bytes: portion.interval_of(amounts().map(|amount| amount.bytes)),
+            }
+        };
+        Bounds { allocated: of(0), live: (1..=moments).map(of).collect() }
+    }
 }
 
 /// Puts holders together by `by`, in the order of their names.
 #[must_use]
 pub fn groups(holdings: &Holdings, labels: &Labels<'_>, by: &[By]) -> Vec<Group> {
     let mut all: BTreeMap<Vec<String>, (Group, u64, (u64, u64))> = BTreeMap::new();
+    let names_of = |holding: &Holding| -> Vec<String> {
+        by.iter().map(|by| labels.of(*by, &holding.holder)).collect()
+    };
+    let mut names_of_holders = Vec::new();
     for holding in &holdings.holders {
-        let names: Vec<String> = by.iter().map(|by| labels.of(*by, &holding.holder)).collect();
+        let names = names_of(holding);
+        if !holdings.parts.is_empty() {
+            names_of_holders.push(names.clone());
+        }
         let (group, lived_ns, most) = all.entry(names).or_default();
         group.live.resize(holding.live.len(), Amount::default());
         group.live.iter_mut().zip(&holding.live).for_each(|(sum, live)| sum.add(*live));
@@ -227,9 +278,18 @@ pub fn groups(holdings: &Holdings, labels: &Labels<'_>, by: &[By]) -> Vec<Group>
             group.stack = frames.into_iter().map(str::to_owned).collect();
         }
     }
+    let mut spreads: BTreeMap<&[String], Spread> = BTreeMap::new();
+    for part in &holdings.parts {
+        spreads.entry(&names_of_holders[part.holding as usize]).or_default().add(part);
+    }
+    let portion = labels.meta.portion.as_ref().filter(|portion| portion.classes > 0);
+    let bounds = |names: &[String], group: &Group| {
+        Some(spreads.get(names)?.bounds(portion?, group.live.len()))
+    };
     let named = all.into_iter().map(|(names, (group, lived_ns, _))| Group {
-        names,
         lifetime_mean_ns: lived_ns.checked_div(group.ended).unwrap_or(0),
+        bounds: bounds(&names, &group),
+        names,
         ..group
     });
     named.collect()

@@ -98,11 +98,26 @@ pub struct Holding {
     pub lived_ns: u64,
 }
 
+/// What a holder has of a portion of all objects in one class of blocks, from which follows how its sum spreads.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Index into [`Holdings::holders`]
+    pub holding: u32,
+    /// See [`slablab_trace::Recorded::class`]
+    pub class: u32,
+    /// All that it allocated there
+    pub allocated: Amount,
+    /// What of it was alive at each moment that was asked for
+    pub live: Vec<Amount>,
+}
+
 /// What was alive, and who had allocated it.
 #[derive(Debug, Clone, Default)]
 pub struct Holdings {
     /// By holder, in the order of their first allocations
     pub holders: Vec<Holding>,
+    /// Of a portion of all objects the parts that holders consist of; none where slots do not tell
+    pub parts: Vec<Part>,
     /// Names of caches, those of kmalloc among them
     pub caches: Vec<String>,
     /// Names of programs; the first is "", for threads whose name is not in the trace
@@ -174,6 +189,8 @@ fn peak(trace: &TraceReader, done: &mut u64, progress: &mut dyn FnMut(u64)) -> R
 #[derive(Debug, Clone, Copy)]
 struct Live {
     holding: u32,
+    /// Index into [`Holdings::parts`], where there are any
+    part: u32,
     amount: Amount,
     time_ns: u64,
 }
@@ -185,6 +202,9 @@ pub(crate) struct Count {
     /// What is alive now, by holding
     live: Vec<Amount>,
     known: FxHashMap<Holder, u32>,
+    /// The same of parts, by holding and class
+    parts_live: Vec<Amount>,
+    parts: FxHashMap<(u32, u32), u32>,
     slots: Vec<Option<Live>>,
     programs: Programs,
     cgroups: CgroupCursor,
@@ -209,6 +229,8 @@ impl Count {
             moments,
             live: Vec::new(),
             known: FxHashMap::default(),
+            parts_live: Vec::new(),
+            parts: FxHashMap::default(),
             slots: vec![None; meta.object_slots as usize],
             programs,
             cgroups,
@@ -222,6 +244,9 @@ impl Count {
         self.holdings.times_ns[place] = time_ns;
         for (holding, live) in self.holdings.holders.iter_mut().zip(&self.live) {
             holding.live[place] = *live;
+        }
+        for (part, live) in self.holdings.parts.iter_mut().zip(&self.parts_live) {
+            part.live[place] = *live;
         }
     }
 
@@ -239,8 +264,11 @@ impl Count {
     /// Counts a row.
     pub(crate) fn event(&mut self, meta: &Meta, event: &Event) {
         let Some(slot) = self.slots.get_mut(event.object as usize) else { return };
-        if let Some(Live { holding, amount, time_ns }) = slot.take() {
+        if let Some(Live { holding, part, amount, time_ns }) = slot.take() {
             self.live[holding as usize].remove(amount);
+            if let Some(live) = self.parts_live.get_mut(part as usize) {
+                live.remove(amount);
+            }
             let holding = &mut self.holdings.holders[holding as usize];
             holding.ended += 1;
             let lived_ns = event.time_ns.saturating_sub(time_ns);
@@ -250,8 +278,14 @@ impl Count {
             return;
         }
         let (amount, holding) = (Amount::of(event), self.holding(meta, event));
-        self.slots[event.object as usize] = Some(Live { holding, amount, time_ns: event.time_ns });
+        let part = self.part(meta, event, holding);
+        let live = Live { holding, part, amount, time_ns: event.time_ns };
+        self.slots[event.object as usize] = Some(live);
         self.live[holding as usize].add(amount);
+        if let Some(live) = self.parts_live.get_mut(part as usize) {
+            live.add(amount);
+            self.holdings.parts[part as usize].allocated.add(amount);
+        }
         self.holdings.holders[holding as usize].allocated.add(amount);
         self.holdings.without_stack += u64::from(event.stack == NONE);
         self.holdings.cut_stacks += u64::from(meta.stacks.is_cut(event.stack));
@@ -269,6 +303,18 @@ impl Count {
             self.holdings.holders.push(holding);
             self.live.push(Amount::default());
             self.live.len() as u32 - 1
+        })
+    }
+
+    /// Returns the part of a holding that an allocation is in, or none.
+    fn part(&mut self, meta: &Meta, event: &Event, holding: u32) -> u32 {
+        let class = meta.portion.as_ref().and_then(|portion| portion.class(event.object));
+        let Some(class) = class else { return NONE };
+        *self.parts.entry((holding, class)).or_insert_with(|| {
+            let (allocated, live) = (Amount::default(), vec![Amount::default(); self.moments]);
+            self.holdings.parts.push(Part { holding, class, allocated, live });
+            self.parts_live.push(Amount::default());
+            self.parts_live.len() as u32 - 1
         })
     }
 

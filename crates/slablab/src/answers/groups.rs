@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use slablab_replay::{Amount, Group, Holdings, Labels, TraceFacts};
+use slablab_replay::{Amount, AmountBounds, Group, Holdings, Labels, TraceFacts};
 use slablab_report::{Cell, Document, Flame, Item, Section, Table, counted, field, human};
 
 use super::trace::{facts, source};
@@ -60,6 +60,13 @@ pub(crate) struct GroupLine {
     pub(crate) allocs: u64,
     pub(crate) bytes_alloc: u64,
     pub(crate) bytes_req: u64,
+    /// Least and most of `allocs` in 95 of 100 recordings, where a portion of the objects was recorded; `null` where too few
+    /// blocks of memory tell
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) allocs_interval: Option<Option<(u64, u64)>>,
+    /// The same of `bytes_alloc`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) bytes_alloc_interval: Option<Option<(u64, u64)>>,
     /// What was alive at each moment
     pub(crate) live: Vec<LiveLine>,
     /// Objects that were freed
@@ -78,24 +85,46 @@ pub(crate) struct LiveLine {
     pub(crate) bytes_req: u64,
     /// Bytes that are charged to a memory cgroup, as far as the recording tells
     pub(crate) bytes_charged: u64,
+    /// Least and most of `objects` in 95 of 100 recordings, where a portion of the objects was recorded; `null` where too few
+    /// blocks of memory tell
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) objects_interval: Option<Option<(u64, u64)>>,
+    /// The same of `bytes`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) bytes_interval: Option<Option<(u64, u64)>>,
 }
 
-impl GroupLine {
-    fn new(group: Group, times: u64, seconds: f64) -> Self {
-        let live = |amount: &Amount| LiveLine {
+impl LiveLine {
+    /// Makes it of an amount of the trace, of all objects that many `times`.
+    fn new(amount: &Amount, times: u64, bounds: Option<AmountBounds>) -> Self {
+        Self {
             objects: amount.objects.saturating_mul(times),
             bytes: amount.bytes.saturating_mul(times),
             bytes_req: amount.bytes_req.saturating_mul(times),
             bytes_charged: amount.bytes_charged.saturating_mul(times),
-        };
-        let allocated = live(&group.allocated);
+            objects_interval: bounds.map(|bounds| bounds.objects),
+            bytes_interval: bounds.map(|bounds| bounds.bytes),
+        }
+    }
+}
+
+impl GroupLine {
+    fn new(group: Group, times: u64, seconds: f64) -> Self {
+        let bounds = group.bounds.as_ref();
+        let allocated =
+            LiveLine::new(&group.allocated, times, bounds.map(|bounds| bounds.allocated));
+        let live = group.live.iter().enumerate().map(|(moment, amount)| {
+            LiveLine::new(amount, times, bounds.map(|bounds| bounds.live[moment]))
+        });
         Self {
             names: group.names,
             stack: group.stack,
             allocs: allocated.objects,
             bytes_alloc: allocated.bytes,
             bytes_req: allocated.bytes_req,
-            live: group.live.iter().map(live).collect(),
+            allocs_interval: allocated.objects_interval,
+            bytes_alloc_interval: allocated.bytes_interval,
+            live: live.collect(),
             freed: group.ended.saturating_mul(times),
             lifetime_mean_ns: (group.ended > 0).then_some(group.lifetime_mean_ns),
             allocs_per_second: if seconds > 0.0 { allocated.objects as f64 / seconds } else { 0.0 },
@@ -152,7 +181,13 @@ impl GroupsAnswer {
         let what = self.by.join(" and ");
         let mut sentences = Vec::new();
         sentences.extend(self.one_in.map(|one_in| {
-            format!("The objects of 1 in {one_in} pages were recorded: the numbers are that many times theirs.")
+            let how = match self.has_intervals() {
+                true => ", with 95 % intervals; what lies in few pages has none (-)",
+                false => "",
+            };
+            format!(
+                "The objects of 1 in {one_in} pages were recorded: the numbers are that many times theirs{how}."
+            )
         }));
         let (when, last) = (self.moments.last(), self.total.last());
         let when = when.map_or_else(String::new, |moment| {
@@ -191,6 +226,11 @@ impl GroupsAnswer {
         sentences
     }
 
+    /// Returns whether least and most are told of any group.
+    fn has_intervals(&self) -> bool {
+        self.total.last().bytes_interval.is_some()
+    }
+
     fn by_cgroup(&self) -> bool {
         self.by.iter().any(|by| by == "cgroup")
     }
@@ -206,6 +246,17 @@ impl GroupsAnswer {
             fields.push(field::by(&moment.name, &key, move |line: &GroupLine| {
                 Cell::Bytes(line.live.get(place).map_or(0, |live| live.bytes))
             }));
+            // What the answer is about comes first, with its interval.
+            if self.has_intervals() && place + 1 == self.moments.len() {
+                fields.extend([
+                    field::cell("low", "live_bytes_low", |line: &GroupLine| {
+                        bound(line, |(low, _)| low)
+                    }),
+                    field::cell("high", "live_bytes_high", |line: &GroupLine| {
+                        bound(line, |(_, high)| high)
+                    }),
+                ]);
+            }
         }
         if self.view.is_growth {
             fields.push(field::cell("growth", "growth_bytes", |line: &GroupLine| {
@@ -238,6 +289,11 @@ impl GroupsAnswer {
 /// What the columns of the table are.
 const HOW: &str = "Objects and waste: of the first of these moments. Waste: bytes given and not asked for. Only what the trace \
                    saw allocated counts.";
+
+/// Returns an end of the interval of the bytes at the last moment.
+fn bound(line: &GroupLine, end: fn((u64, u64)) -> u64) -> Cell {
+    line.last().bytes_interval.flatten().map_or(Cell::Missing, |of| Cell::Bytes(end(of)))
+}
 
 /// What one of the columns is that groups by cgroup have.
 const CHARGED: &str = "Charged: what the kernel charges to the cgroup (slab in memory.stat), of objects that are accounted.";

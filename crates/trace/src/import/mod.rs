@@ -40,7 +40,7 @@ use self::copies::Copies;
 pub use self::copy::copy;
 pub use self::kmalloc::kmalloc_cache;
 use self::merged::SiteCaches;
-use self::objects::{Object, Objects, Owner, TOUCHED};
+use self::objects::{Classes, Object, Objects, Owner, TOUCHED};
 pub use self::options::ImportOptions;
 pub use self::owned::by_owner;
 use self::pages::Pages;
@@ -49,7 +49,7 @@ pub(crate) use self::unfreed::Unfreed;
 use self::unnamed::Unnamed;
 use crate::error::At;
 use crate::meta::{Quality, Skipped};
-use crate::portion::Blocks;
+use crate::portion::{Blocks, CLASSES};
 use crate::source::kept::Kept;
 use crate::source::large::LargeOnce;
 use crate::source::{Facts, Format, Source, no_kmem_events, read_raw};
@@ -282,7 +282,7 @@ impl Importer {
         Importer {
             writer,
             path: path.into(),
-            objects: Objects::default(),
+            objects: Objects::new(Classes::One),
             pages: Pages::default(),
             symbols: None,
             population: None,
@@ -317,6 +317,7 @@ impl Importer {
     /// Makes the numbers of a recording of one in `one_in` objects stand for all.
     pub(crate) fn portion(mut self, one_in: u32) -> Importer {
         self.blocks = Some(Blocks::new(one_in));
+        self.objects = Objects::new(Classes::Blocks);
         self
     }
 
@@ -328,6 +329,11 @@ impl Importer {
     ) -> Result<(), Error> {
         let mut events = Vec::new();
         let mut reads: u32 = 0;
+        // Rows of a portion keep the classes of their slots.
+        let portion = source.facts().meta.portion.as_ref();
+        if portion.is_some_and(|of| of.classes == CLASSES) && self.blocks.is_none() {
+            self.objects = Objects::new(Classes::Rows);
+        }
         while source.read(&mut events)? {
             self.name(source);
             self.check_machine(source)?;
@@ -396,6 +402,8 @@ impl Importer {
             let sites = self.writer.sites();
             let name = |site: u32| sites.get(site as usize).map_or("", |site| &site.name);
             meta.portion = Some(blocks.finish(name));
+        } else if let Some(portion) = &mut meta.portion {
+            portion.classes = self.objects.classes();
         }
         Ok((self.writer, meta))
     }

@@ -5,6 +5,8 @@ use std::collections::hash_map::Entry;
 use rustc_hash::FxHashMap;
 
 use super::unnamed::Unnamed;
+use crate::portion::{CLASSES, class_of};
+use crate::source::parquet::RowAddresses;
 use crate::{NONE, RawEvent};
 
 /// Events whose objects are looked for together, before each is imported.
@@ -46,19 +48,49 @@ impl Owner {
     }
 }
 
-/// The live objects by address. A slot belongs to one live object at a time; the one that was given
-/// back last is given out first, so that a reader's array of slots stays small and warm.
+/// Slots of a class: the one that was given back last is given out first, so that a reader's array of slots stays small and
+/// warm.
 #[derive(Debug, Default)]
+struct Slots {
+    /// How many there are
+    made: u32,
+    free: Vec<u32>,
+}
+
+/// By what slots are in classes ([`CLASSES`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Classes {
+    /// All are in one
+    One,
+    /// By the block of an address
+    Blocks,
+    /// As in the rows of a trace, whose slots stand for addresses
+    Rows,
+}
+
+/// The live objects by address. A slot belongs to one live object at a time.
+#[derive(Debug)]
 pub(super) struct Objects {
     live: FxHashMap<u64, Object>,
-    /// How many slots there are
-    slots: u32,
-    free_slots: Vec<u32>,
+    classes: Classes,
+    /// By class
+    slots: Vec<Slots>,
     /// By slot: what an allocation is known by that named no cache. Empty where all do.
     unnamed: Vec<Unnamed>,
 }
 
 impl Objects {
+    pub(super) fn new(classes: Classes) -> Self {
+        let number = if classes == Classes::One { 1 } else { CLASSES };
+        let slots = (0..number).map(|_| Slots::default()).collect();
+        Self { live: FxHashMap::default(), classes, slots, unnamed: Vec::new() }
+    }
+
+    /// Returns how many classes slots have; 0 where slots tell of none.
+    pub(super) fn classes(&self) -> u32 {
+        if self.classes == Classes::One { 0 } else { CLASSES }
+    }
+
     /// Puts a new object at `ptr`. Returns its slot, and what was there and had this slot until now.
     #[inline]
     pub(super) fn insert(&mut self, ptr: u64, owner: Owner) -> (u32, Option<Object>) {
@@ -70,8 +102,17 @@ impl Objects {
                 (old.slot, Some(old))
             }
             Entry::Vacant(vacant) => {
-                let slot = self.free_slots.pop().unwrap_or(self.slots);
-                self.slots = self.slots.max(slot + 1);
+                let class = match self.classes {
+                    Classes::One => 0,
+                    Classes::Blocks => class_of(ptr),
+                    Classes::Rows => RowAddresses::slot(ptr) % CLASSES,
+                };
+                let classes = self.slots.len() as u32;
+                let slots = &mut self.slots[class as usize];
+                let slot = slots.free.pop().unwrap_or_else(|| {
+                    slots.made += 1;
+                    (slots.made - 1) * classes + class
+                });
                 vacant.insert(Object { slot, owner });
                 (slot, None)
             }
@@ -112,7 +153,8 @@ impl Objects {
     #[inline]
     pub(super) fn remove(&mut self, ptr: u64) -> Option<Object> {
         let object = self.live.remove(&ptr)?;
-        self.free_slots.push(object.slot);
+        let class = object.slot as usize % self.slots.len();
+        self.slots[class].free.push(object.slot);
         Some(object)
     }
 }

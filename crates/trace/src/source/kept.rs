@@ -6,6 +6,8 @@
 //! call site, cache and size, and are mixed in by their time. The rows are imported again, so that
 //! slots, sites, caches and [`Quality`] are those of what is kept.
 
+use std::collections::BTreeMap;
+
 use super::page_addresses::PageAddresses;
 use super::parquet::RowAddresses;
 use super::recording::{Facts, Source};
@@ -114,7 +116,7 @@ impl<'a> Kept<'a> {
                 portion: meta
                     .portion
                     .as_ref()
-                    .map(|of| Recorded { one_in: of.one_in, ..Recorded::default() }),
+                    .map(|of| Recorded { squares: BTreeMap::new(), ..of.clone() }),
                 ..Meta::clone(meta)
             },
             bytes: meta.rows().unwrap_or(meta.events),

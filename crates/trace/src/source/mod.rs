@@ -17,7 +17,7 @@ mod open;
 mod page_addresses;
 pub(crate) mod page_format;
 pub(crate) mod page_layout;
-mod parquet;
+pub(crate) mod parquet;
 mod perf_data;
 mod perfetto;
 mod recording;

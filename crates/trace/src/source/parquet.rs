@@ -23,6 +23,9 @@ use crate::{Batch, Error, Event, Meta, NONE, PageEvent, RawEvent, Samples};
 /// Stands for the address of an object whose allocation is not in the rows.
 const UNKNOWN_PTR: u64 = u64::MAX;
 
+/// Addresses of rows are those of pages.
+const ROW_SHIFT: u32 = 12;
+
 /// The rows of a Parquet file as events.
 #[derive(Debug)]
 pub(super) struct Rows {
@@ -129,9 +132,14 @@ impl RowAddresses {
             NONE if row.kind.is_free() => UNKNOWN_PTR,
             NONE if row.bytes_req == 0 => ZERO_SIZE_PTR,
             NONE => 0,
-            slot => (u64::from(slot) + 1) << 12,
+            slot => (u64::from(slot) + 1) << ROW_SHIFT,
         };
         row.to_raw(ptr)
+    }
+
+    /// Returns the slot that such an address of an object stands for.
+    pub(crate) fn slot(ptr: u64) -> u32 {
+        ((ptr >> ROW_SHIFT) as u32).wrapping_sub(1)
     }
 
     /// Returns whether the next free without object and cache is one of NULL.
