@@ -42,7 +42,8 @@ def sides(kernel):
 
 def boot(slablab, kernel, appended, options=()):
     """Boots a kernel with the load; returns what slabs held after each part of it, in kB."""
-    command = [slablab, "kernel", "boot", kernel, "--script", str(SCRIPT), "--silence", "600", "--limit", "1500", *options]
+    command = [slablab, "kernel", "boot", kernel, "--script", str(SCRIPT), "--memory", "1536", "--silence", "600",
+               "--limit", "1500", *options]
     # Caches that share slabs would hide whose objects are charged.
     for argument in ["slab_nomerge", *appended]:
         command += ["--append", argument]

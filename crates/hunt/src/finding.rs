@@ -87,6 +87,8 @@ pub struct Unseen {
     pub live_full: u64,
     /// Allocations that were not counted, as the table of call sites was full
     pub sites_full: u64,
+    /// Allocations at busy call sites of programs that had the share of their site, as the table was full
+    pub programs_full: u64,
     /// Objects whose stack was not kept, as the table was full
     pub stacks_full: u64,
     /// Objects that had no stack

@@ -421,6 +421,7 @@ impl Hunt {
             nested: self.tracer.misses(),
             live_full: get(Control::LiveFull),
             sites_full: get(Control::SitesCrowded),
+            programs_full: self.sites.without_room(),
             stacks_full: get(Control::StacksFull),
             stacks_failed: get(Control::StacksFailed),
             stacks_cut: get(Control::StacksCut),

@@ -49,8 +49,8 @@ struct Site {
     per_second: f64,
     /// Looks since it allocated
     idle: u32,
-    /// Whether its programs have entries of their own
-    is_by_program: bool,
+    /// Whether it has to give way, and its programs are to have entries of their own
+    is_busy: bool,
 }
 
 /// The call sites, and the budget that they share.
@@ -64,12 +64,14 @@ pub(crate) struct Sites {
     /// Tracked allocations of a site, on one CPU, until its share is halved
     left: u64,
     allocations: u64,
+    /// Allocations at busy sites of programs without an entry
+    without_room: u64,
 }
 
 impl Sites {
     pub(crate) fn new(budget: f64, left: u64) -> Self {
         let (sites, programs) = (FxHashMap::default(), FxHashMap::default());
-        Self { sites, programs, budget, left, allocations: 0 }
+        Self { sites, programs, budget, left, allocations: 0, without_room: 0 }
     }
 
     /// Reads the counts of the `seconds` since the last look, and sets the shares anew.
@@ -97,26 +99,35 @@ impl Sites {
 
     /// Takes over the counts of all entries. A program that went idle is forgotten.
     fn take(&mut self, counts: &FxHashMap<u64, u64>, seconds: f64) {
+        let (mut at_busy, mut of_programs) = (0, 0);
         for (key, count) in counts {
             let all = if is_program(*key) { &mut self.programs } else { &mut self.sites };
             let site = all.entry(*key).or_default();
             let new = count - site.count.min(*count);
             let per_second = (new as f64 / seconds.max(1e-3)).max(site.per_second / 2.0);
+            match is_program(*key) {
+                true => of_programs += new,
+                false if site.is_busy => at_busy += new,
+                false => {}
+            }
             let idle = if new == 0 { site.idle + 1 } else { 0 };
             *site = Site { count: *count, per_second, idle, ..*site };
         }
         self.programs.retain(|_, program| program.idle <= IDLE_LOOKS);
+        // The counts are not of one moment.
+        let rest = at_busy.saturating_sub(of_programs);
+        self.without_room += if rest > at_busy / 100 { rest } else { 0 };
         self.allocations = self.sites.values().map(|site| site.count).sum();
     }
 
     /// Returns the threshold of each entry, and its tracked allocations until that is halved, with what else is in that word.
     fn shares(&mut self, has_room_for_programs: bool) -> FxHashMap<u64, (u64, u64)> {
         let sum = |sites: &mut dyn Iterator<Item = &Site>| sites.map(|it| it.per_second).sum();
-        let divided: f64 = sum(&mut self.sites.values().filter(|site| site.is_by_program));
+        let divided: f64 = sum(&mut self.sites.values().filter(|site| site.is_busy));
         let of_programs: f64 = sum(&mut self.programs.values());
         // What programs without room allocate has the share of their site.
         let rest = (1.0 - of_programs / divided.max(1.0)).max(0.0);
-        let rate = |site: &Site| site.per_second * if site.is_by_program { rest } else { 1.0 };
+        let rate = |site: &Site| site.per_second * if site.is_busy { rest } else { 1.0 };
         let rates = self.sites.values().chain(self.programs.values()).map(rate);
         let limit = limit(rates, self.budget);
         let share = |site: &Site| {
@@ -133,8 +144,8 @@ impl Sites {
         for (key, site) in &mut self.sites {
             let (threshold, tracked) = share(site);
             let left = self.left.max(tracked).min(BY_PROGRAM - 1);
-            site.is_by_program = has_room_for_programs && halvings(site.per_second, limit) > 0;
-            let by_program = if site.is_by_program { BY_PROGRAM } else { 0 };
+            site.is_busy = halvings(site.per_second, limit) > 0;
+            let by_program = if site.is_busy && has_room_for_programs { BY_PROGRAM } else { 0 };
             shares.insert(*key, (threshold, left | by_program));
         }
         shares
@@ -148,6 +159,11 @@ impl Sites {
     /// Returns what a site allocates in a second, and all its allocations.
     pub(crate) fn of(&self, site: u64) -> (f64, u64) {
         self.sites.get(&site).map_or((0.0, 0), |site| (site.per_second, site.count))
+    }
+
+    /// Returns the allocations at busy sites of programs without an entry: they had the share of their site.
+    pub(crate) fn without_room(&self) -> u64 {
+        self.without_room
     }
 
     /// Returns the sites that have been seen.
@@ -220,18 +236,20 @@ mod tests {
     #[test]
     fn a_program_that_allocates_little_at_a_busy_site_is_tracked_whole() {
         let (quiet, busy) = (7, 9);
-        let (_, shares) = shares(3, &[(BUSY, 100_001), (quiet, 1), (busy, 100_000)]);
+        let (sites, shares) = shares(3, &[(BUSY, 100_001), (quiet, 1), (busy, 100_000)]);
         assert_eq!(shares[&BUSY].1 & BY_PROGRAM, BY_PROGRAM);
-        assert_eq!(shares[&quiet].0, THRESHOLD_ALL);
+        assert_eq!((shares[&quiet].0, sites.without_room()), (THRESHOLD_ALL, 0));
         let tracked = 100_000.0 * shares[&busy].0 as f64 / THRESHOLD_ALL as f64;
         assert!((400.0..=1_000.0).contains(&tracked), "{tracked}");
     }
 
     #[test]
     fn programs_without_room_have_a_share_within_the_budget() {
-        let (_, shares) = shares(3, &[(BUSY, 100_000), (7, 50_000)]);
+        let (sites, shares) = shares(3, &[(BUSY, 100_000), (7, 50_000)]);
         let tracked = 50_000.0 * shares[&BUSY].0 as f64 / THRESHOLD_ALL as f64;
         assert!((200.0..=1_000.0).contains(&tracked), "{tracked}");
+        // Before the second look no site was known to be busy.
+        assert_eq!(sites.without_room(), 2 * 50_000);
     }
 
     #[test]

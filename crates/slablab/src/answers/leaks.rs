@@ -211,6 +211,7 @@ impl LeaksAnswer {
             nested,
             live_full,
             sites_full,
+            programs_full,
             stacks_full,
             stacks_failed,
             stacks_cut,
@@ -221,6 +222,10 @@ impl LeaksAnswer {
             ("events in an interrupt of a program that was running", *nested),
             ("objects for which there was no room", *live_full),
             ("allocations of call sites for which there was no room", *sites_full),
+            (
+                "allocations at busy call sites of programs without a share of their own",
+                *programs_full,
+            ),
             ("objects whose stack had no room", *stacks_full),
             ("objects without a stack", *stacks_failed),
             ("objects whose stack has more than 32 frames", *stacks_cut),
@@ -255,9 +260,15 @@ impl LeaksAnswer {
                 bytes(in_bytes)
             ));
         }
-        let Unseen { live_full, sites_full, unwatched, .. } = &self.unseen;
+        let Unseen { live_full, sites_full, programs_full, unwatched, .. } = &self.unseen;
         if live_full + sites_full > 0 {
             notes.push("Tables were full: a greater --ram follows more.".to_owned());
+        }
+        if programs_full * 20 > self.seen.allocations {
+            notes.push(
+                "Programs at busy call sites shared one sample: a greater --ram sees small leaks there too."
+                    .to_owned(),
+            );
         }
         if !unwatched.is_empty() {
             notes.push(format!("Frees by {} have no event here.", unwatched.join(" and ")));
