@@ -49,6 +49,9 @@ const READING_MAX: Duration = Duration::from_secs(6);
 /// Bytes above which kmalloc takes whole pages.
 const KMALLOC_BYTES_MAX: u32 = 8192;
 
+/// Frees of a cache count as unseen where one address in so many of its tracked objects was allocated again.
+const UNSEEN_SHARE: u64 = 8;
+
 /// Programs of one owner that are judged together, at least.
 const PROGRAMS_MIN: usize = 3;
 
@@ -66,6 +69,8 @@ pub struct Hunt {
     thinned: FxHashMap<u64, Vec<u64>>,
     slabs_before: Slabs,
     slabs: Slabs,
+    /// By cache, tracked objects that were freed unseen
+    freed_unseen: FxHashMap<String, u64>,
     /// Threads of the machine when the hunt began
     threads_before: Option<u64>,
     pinned: FxHashMap<Key, Pinned>,
@@ -101,6 +106,7 @@ impl Hunt {
             thinned: FxHashMap::default(),
             slabs_before: slabs_before.or_fewer(Slabs::now()),
             slabs: Slabs::default(),
+            freed_unseen: FxHashMap::default(),
             threads_before: threads(),
             pinned: FxHashMap::default(),
             start: now,
@@ -158,6 +164,7 @@ impl Hunt {
             self.thin_out(&mut objects, now_ns)?;
         }
         self.objects = objects.len();
+        self.read_unseen(&objects)?;
         self.slabs = Slabs::now();
         if self.read.is_none() {
             self.slabs_before = std::mem::take(&mut self.slabs_before).or_fewer(Slabs::now());
@@ -170,6 +177,23 @@ impl Hunt {
                 find(&keyed, [&self.slabs_before, &self.slabs], |key| self.texts.text(key.cache));
         }
         self.groups.take(&keyed, self.start_ns, now);
+        Ok(())
+    }
+
+    /// Reads how many objects of each cache were freed unseen; a class of kmalloc has the names that `objects` of it have.
+    fn read_unseen(&mut self, objects: &[Object]) -> Result<(), Error> {
+        let counts = self.tracer.freed_unseen()?;
+        let number = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
+        let counts: FxHashMap<u64, u64> =
+            counts.iter().map(|(key, value)| (number(key), number(value))).collect();
+        self.freed_unseen.clear();
+        for object in objects {
+            let cache = self.caches.get(&object.cache);
+            let key = if cache.is_some() { object.cache } else { object.allocated_bytes.into() };
+            let Some(count) = counts.get(&key) else { continue };
+            let name = cache.map_or_else(|| kmalloc_name(object), |cache| cache.name.clone());
+            self.freed_unseen.insert(name, *count);
+        }
         Ok(())
     }
 
@@ -363,16 +387,21 @@ impl Hunt {
 
     /// Takes verdicts back that the caches themselves contradict: their frees were not seen.
     fn check(&self, findings: &mut [Finding]) {
-        let mut claimed: FxHashMap<String, f64> = FxHashMap::default();
+        let mut claimed: FxHashMap<String, (f64, u64)> = FxHashMap::default();
         // What several programs have together is among their own already.
         for finding in findings.iter().filter(|finding| finding.programs == 1) {
-            *claimed.entry(finding.cache.clone()).or_default() += finding.objects as f64;
+            let (objects, seen) = claimed.entry(finding.cache.clone()).or_default();
+            *objects += finding.objects as f64;
+            *seen += finding.seen;
         }
         let cpus = self.tracer.tables.cpus;
         let grows = [Verdict::Leak, Verdict::Cache];
         for finding in findings.iter_mut().filter(|finding| grows.contains(&finding.verdict)) {
-            let claimed = claimed[&finding.cache];
-            if self.slabs_before.contradicts(&self.slabs, &finding.cache, claimed, cpus) {
+            let (claimed, seen) = claimed[&finding.cache];
+            let again = self.freed_unseen.get(&finding.cache).copied().unwrap_or(0);
+            let (before, now) = (&self.slabs_before, &self.slabs);
+            let is_unseen = again > seen / UNSEEN_SHARE;
+            if before.contradicts(now, &finding.cache, claimed, cpus, is_unseen) {
                 finding.verdict = Verdict::Population;
                 finding.frees_unseen = true;
             }

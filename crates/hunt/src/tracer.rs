@@ -63,6 +63,7 @@ pub(crate) struct Tracer {
     live: Map,
     stacks: Map,
     caches: Map,
+    unseen: Map,
     attached: Vec<Attached>,
     unwatched: Vec<String>,
     /// The flag of a cache whose objects the kernel frees under pressure
@@ -80,6 +81,7 @@ impl Tracer {
             live: Map::hash("live", 8, LIVE_BYTES, tables.live)?,
             stacks: Map::hash("stacks", FRAMES_BYTES, 8, tables.stacks)?,
             caches: Map::hash("caches", 8, CACHE_BYTES, CACHES_MAX)?,
+            unseen: Map::hash("unseen", 8, 8, CACHES_MAX)?,
             attached: Vec::new(),
             unwatched: Vec::new(),
             reclaim_flag: reclaim_flag(&btf),
@@ -129,9 +131,12 @@ impl Tracer {
     /// Returns what the names in the programs stand for on this kernel.
     fn names(&self, btf: &Btf) -> Result<Names, Error> {
         let mut names = Names::default();
-        for (name, map) in
-            [("live", &self.live), ("stacks", &self.stacks), ("caches", &self.caches)]
-        {
+        for (name, map) in [
+            ("live", &self.live),
+            ("stacks", &self.stacks),
+            ("caches", &self.caches),
+            ("unseen", &self.unseen),
+        ] {
             names.map(name, map);
         }
         for (name, value) in
@@ -180,6 +185,11 @@ impl Tracer {
 
     pub(crate) fn caches(&self) -> Result<Entries, Error> {
         Ok(self.caches.entries()?)
+    }
+
+    /// Returns how many tracked objects of a cache were freed unseen, by its address or by the bytes of a class of kmalloc.
+    pub(crate) fn freed_unseen(&self) -> Result<Entries, Error> {
+        Ok(self.unseen.entries()?)
     }
 
     /// Tracks an object no longer.
