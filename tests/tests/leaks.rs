@@ -34,9 +34,6 @@ const PLANTED: [(&str, &[&str]); 18] = [
     ("loop-device", &["loop_add"]),
 ];
 
-/// Kinds whose call sites other programs keep busy: two minutes of a sample are seen, and may not be enough for a verdict.
-const OF_BUSY_SITES: [&str; 2] = ["mapping", "queued-signal"];
-
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Waits for its turn; `None` where a hunt cannot be.
@@ -136,8 +133,7 @@ fn each_planted_leak_is_named_by_owner_and_program_beside_a_load() {
         // The kernel keeps fifteen letters of a name.
         let program = &format!("leak-{kind}")[..format!("leak-{kind}").len().min(15)];
         let is_it = |row: &&Value| {
-            let is_open = OF_BUSY_SITES.contains(kind) && row["verdict"] == "not-yet";
-            (row["verdict"] == "leak" || is_open)
+            row["verdict"] == "leak"
                 && row["program"] == program
                 && names.iter().any(|name| row["owner"].as_str().unwrap().starts_with(name))
         };
