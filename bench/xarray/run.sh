@@ -29,3 +29,4 @@ export GLIBC_TUNABLES=glibc.malloc.hugetlb=1
 "$BINARIES/arrays" --rounds "$rounds" --entries "$entries" --csv "$results/arrays.csv" | tee "$results/arrays.txt"
 "$BINARIES/kprobes" --rounds "$rounds" $probes --csv "$results/kprobes.csv" --svg "$results/kprobes-" | tee "$results/kprobes.txt"
 "$BINARIES/parallel" $brief | tee "$results/parallel.txt"
+"$BINARIES/mixed" $brief | tee "$results/mixed.txt"

@@ -1,8 +1,58 @@
-//! An adaptive radix tree: crate blart, whose map has the standard B-tree's interface.
+//! Adaptive radix trees: crate blart, whose map has the standard B-tree's interface, and rart.
 
 use blart::TreeMap;
+use rart::{AdaptiveRadixTree, ArrayKey};
 
 use super::{Peer, next_key};
+
+pub struct Rart(AdaptiveRadixTree<ArrayKey<16>, u64>);
+
+impl Default for Rart {
+    fn default() -> Self {
+        Self(AdaptiveRadixTree::new())
+    }
+}
+
+impl Rart {
+    #[inline]
+    fn get(&self, key: u64) -> u64 {
+        self.0.get_k(&key.into()).copied().unwrap_or(0)
+    }
+}
+
+impl Peer for Rart {
+    fn name(&self) -> String {
+        "rart".into()
+    }
+
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    fn insert(&mut self, keys: &[u64], entries: &[u64]) {
+        for (key, &bits) in keys.iter().zip(entries) {
+            self.0.insert_k(&(*key).into(), bits);
+        }
+    }
+
+    fn erase(&mut self, keys: &[u64]) {
+        for key in keys {
+            self.0.remove_k(&(*key).into());
+        }
+    }
+
+    fn hit(&self, keys: &[u64]) -> u64 {
+        keys.iter().fold(0, |sum, &key| sum.wrapping_add(self.get(key)))
+    }
+
+    fn chain(&self, key: u64, n: usize) -> u64 {
+        (0..n).fold(key, |key, _| next_key(self.get(key)))
+    }
+
+    fn iterate(&self) -> Option<u64> {
+        Some(self.0.values_iter().fold(0, add))
+    }
+}
 
 #[derive(Default)]
 pub struct Art(TreeMap<[u8; 8], u64>);

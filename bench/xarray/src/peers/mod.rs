@@ -68,6 +68,7 @@ pub fn all(libraries: &'static [Library]) -> Vec<Box<dyn Peer>> {
     peers.push(Box::new(judy::Judy::new()));
     peers.push(Box::new(maps::BTree::default()));
     peers.push(Box::new(art::Art::default()));
+    peers.push(Box::new(art::Rart::default()));
     peers.push(Box::new(maps::Hash::default()));
     peers.push(Box::new(maps::Papaya::default()));
     peers
