@@ -79,7 +79,7 @@ def sampled(binary, directory):
 
 
 def stacks(binary, directory):
-    """The objects of one page in 32, each with its call stack."""
+    """The objects of one block in 32, each with its call stack."""
     return slablab(binary, directory, "--stacks")
 
 

@@ -386,7 +386,7 @@ fn all_damaged_traces_are_named_and_the_others_answer() {
     assert!(refusal(&["stat", sound.to_str().unwrap(), "--skip-damaged"]).contains("this is one"));
 }
 
-/// A full recording and a sample of 1 in 16 pages used to be added up without a message.
+/// A full recording and a sample of 1 in 16 blocks used to be added up without a message.
 #[test]
 fn samples_and_full_recordings_do_not_add_up() {
     let folder = tempfile::tempdir().unwrap();
@@ -402,7 +402,7 @@ fn samples_and_full_recordings_do_not_add_up() {
     writer.finish(Meta { sites, caches, portion, ..reader.meta().clone() }).unwrap();
     for command in [&["replay", "-a", "slub"][..], &["whatif", "--per-site"], &["stat"]] {
         let said = refusal(&[command, &[folder.path().to_str().unwrap()]].concat());
-        assert!(said.contains("has the objects of 1 in 16 pages"), "{said}");
+        assert!(said.contains("has the objects of 1 in 16 blocks"), "{said}");
         assert!(said.contains("do not add up"), "{said}");
     }
 }

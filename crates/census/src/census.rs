@@ -317,7 +317,7 @@ mod tests {
         text.split([' ', '(']).next()?.trim().parse().ok()
     }
 
-    /// Says what this machine lacks. What is wrong with our programs is no reason.
+    /// Says what this machine lacks. An error in our own programs fails the test.
     fn skip(error: &Error) {
         use slablab_bpf::Error::{Text, Verifier};
         assert!(!matches!(error, Error::Bpf(Text { .. } | Verifier { .. })), "{error}");

@@ -79,7 +79,7 @@ pub struct Seen {
 }
 
 /// What a hunt could not see.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Unseen {
     /// Allocations and frees in an interrupt of a program that was running
     pub nested: u64,
@@ -89,6 +89,10 @@ pub struct Unseen {
     pub sites_full: u64,
     /// Allocations at busy call sites of programs that had the share of their site, as the table was full
     pub programs_full: u64,
+    /// Whether more memory gives these room
+    pub programs_want_memory: bool,
+    /// Objects a second: a busy program at a busy call site may leak fewer, and it is not seen in this time
+    pub leaks_per_second: f64,
     /// Objects whose stack was not kept, as the table was full
     pub stacks_full: u64,
     /// Objects that had no stack

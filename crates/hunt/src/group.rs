@@ -54,10 +54,14 @@ pub(crate) struct Group {
     pub(crate) births: Vec<Birth>,
     /// How many objects each process has, as far as processes have room
     pub(crate) processes: FxHashMap<u32, f64>,
+    /// When each of these allocated last
+    pub(crate) allocated: FxHashMap<u32, f64>,
     /// How many objects each stack, cgroup and call site has
     pub(crate) stacks: FxHashMap<u32, f64>,
     pub(crate) cgroups: FxHashMap<u64, f64>,
     pub(crate) sites: FxHashMap<u64, f64>,
+    /// Allocations that an object of it stood for at most, alive or not
+    pub(crate) weight_max: f64,
 }
 
 impl Group {
@@ -65,6 +69,7 @@ impl Group {
     fn clear(&mut self) {
         self.births.clear();
         self.processes.clear();
+        self.allocated.clear();
         self.stacks.clear();
         self.cgroups.clear();
         self.sites.clear();
@@ -80,6 +85,8 @@ impl Group {
         self.births.push(Birth { seconds, weight, bytes });
         if self.processes.len() < PROCESSES_MAX || self.processes.contains_key(&object.process) {
             *self.processes.entry(object.process).or_default() += weight;
+            let last = self.allocated.entry(object.process).or_default();
+            *last = last.max(seconds);
         }
         *self.stacks.entry(object.stack).or_default() += weight;
         *self.cgroups.entry(object.cgroup).or_default() += weight;
@@ -99,7 +106,12 @@ impl Group {
                 }
             }
             all.births.extend_from_slice(&group.births);
+            all.weight_max = all.weight_max.max(group.weight_max);
             add(&mut all.processes, &group.processes);
+            for (process, seconds) in &group.allocated {
+                let last = all.allocated.entry(*process).or_default();
+                *last = last.max(*seconds);
+            }
             add(&mut all.stacks, &group.stacks);
             add(&mut all.cgroups, &group.cgroups);
             add(&mut all.sites, &group.sites);
@@ -168,8 +180,15 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Takes over the objects of a look, each with its key, `now` seconds after the hunt began at `start_ns`.
-    pub(crate) fn take(&mut self, objects: &[(Key, Object)], start_ns: u64, now: f64) {
+    /// Takes over the objects of a look, each with its key, `now` seconds after the hunt began at `start_ns`. `weight_max`
+    /// says what an object of a program at a call site stood for at most.
+    pub(crate) fn take(
+        &mut self,
+        objects: &[(Key, Object)],
+        start_ns: u64,
+        now: f64,
+        weight_max: &dyn Fn(u64, &Comm) -> f64,
+    ) {
         self.groups.values_mut().for_each(Group::clear);
         for (key, object) in objects {
             let seconds = object.time_ns.saturating_sub(start_ns) as f64 / 1e9;
@@ -177,7 +196,9 @@ impl Groups {
         }
         self.since += 1;
         let is_point = self.since >= self.every.max(1) && now > SETTLE_SECONDS;
-        for group in self.groups.values_mut() {
+        for (key, group) in &mut self.groups {
+            let weights = group.sites.keys().map(|site| weight_max(*site, &key.comm));
+            group.weight_max = weights.fold(group.weight_max, f64::max);
             group.births.sort_unstable_by(|a, b| a.seconds.total_cmp(&b.seconds));
             if is_point {
                 // What was not there before was none.
@@ -233,15 +254,15 @@ mod tests {
     #[test]
     fn groups_of_several_programs_add_up() {
         let mut groups = Groups::default();
-        groups.take(&[object(1.0, 7)], 0, 20.0);
-        groups.take(&[object(1.0, 7), object(30.0, 8), object(31.0, 7)], 0, 60.0);
+        groups.take(&[object(1.0, 7)], 0, 20.0, &|_, _| 4.0);
+        groups.take(&[object(1.0, 7), object(30.0, 8), object(31.0, 7)], 0, 60.0, &|_, _| 2.0);
         let parts: Vec<&Group> = groups.groups.values().collect();
         let all = Group::together(&parts);
         let objects: Vec<f64> = all.points.iter().map(|point| point.objects).collect();
         assert_eq!(objects, [2.0, 6.0]);
         let births: Vec<f64> = all.births.iter().map(|birth| birth.seconds).collect();
         assert_eq!(births, [1.0, 30.0, 31.0]);
-        assert_eq!(all.stacks.get(&7), Some(&4.0));
+        assert_eq!((all.stacks.get(&7), all.weight_max), (Some(&4.0), 4.0));
     }
 
     #[test]
@@ -250,7 +271,7 @@ mod tests {
         for look in 0..400 {
             let now = f64::from(look) * 2.0;
             let born = (0..look).map(|at| object(f64::from(at) * 2.0, u32::from(at > 40)));
-            groups.take(&born.collect::<Vec<_>>(), 0, now);
+            groups.take(&born.collect::<Vec<_>>(), 0, now, &|_, _| 1.0);
         }
         assert_eq!(groups.groups.len(), 2);
         for group in groups.groups.values() {
@@ -267,9 +288,9 @@ mod tests {
     #[test]
     fn what_was_never_settled_is_forgotten() {
         let mut groups = Groups::default();
-        groups.take(&[object(19.0, 1)], 0, 20.0);
+        groups.take(&[object(19.0, 1)], 0, 20.0, &|_, _| 1.0);
         assert_eq!(groups.groups.len(), 1);
-        groups.take(&[], 0, 22.0);
+        groups.take(&[], 0, 22.0, &|_, _| 1.0);
         assert!(groups.groups.is_empty());
     }
 }

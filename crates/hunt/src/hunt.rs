@@ -17,11 +17,11 @@ use slablab_snapshot::{Reclaim, known};
 use crate::companion::{Companion, threads};
 use crate::error::Error;
 use crate::finding::{Finding, Seen, Unseen};
-use crate::group::{Group, Groups, Interner, Key};
+use crate::group::{Group, Groups, Interner, Key, SETTLE_SECONDS};
 use crate::object::{Cache, Comm, Object, text};
 use crate::pins::{Pin, Pinned, find};
 use crate::process::{CLOCK_HZ, Process, has_evidence};
-use crate::sites::{LEFT, Sites, THRESHOLD_NEW, budget};
+use crate::sites::{LEFT, PROGRAM_LEFT, Sites, THRESHOLD_NEW, budget};
 use crate::slabs::Slabs;
 use crate::stacks::{Names, Stacks};
 use crate::tables::Tables;
@@ -49,7 +49,7 @@ const READING_MAX: Duration = Duration::from_secs(6);
 /// Bytes above which kmalloc takes whole pages.
 const KMALLOC_BYTES_MAX: u32 = 8192;
 
-/// Frees of a cache count as unseen where one address in so many of its tracked objects was allocated again.
+/// Frees of a cache count as unseen where the addresses of one in eight of its tracked objects were allocated again.
 const UNSEEN_SHARE: u64 = 8;
 
 /// Programs of one owner that are judged together, at least.
@@ -94,7 +94,7 @@ impl Hunt {
         let tables = Tables::of(options.ram_bytes, cpus);
         let (budget, left) =
             if options.every { (f64::INFINITY, u64::from(u32::MAX)) } else { (budget(cpus), LEFT) };
-        let tracer = Tracer::start(tables, THRESHOLD_NEW, left)?;
+        let tracer = Tracer::start(tables, THRESHOLD_NEW, [left, PROGRAM_LEFT])?;
         let now = Instant::now();
         Ok(Self {
             sites: Sites::new(budget, left),
@@ -176,7 +176,8 @@ impl Hunt {
             self.pinned =
                 find(&keyed, [&self.slabs_before, &self.slabs], |key| self.texts.text(key.cache));
         }
-        self.groups.take(&keyed, self.start_ns, now);
+        let weight_max = |site, program: &Comm| self.sites.weight_max(site, program);
+        self.groups.take(&keyed, self.start_ns, now, &weight_max);
         Ok(())
     }
 
@@ -310,7 +311,7 @@ impl Hunt {
             names => format!("{} programs", names.len()),
         };
         let mut processes: Vec<(u32, Process)> =
-            group.processes.keys().map(|id| (*id, Process::look(*id, &names))).collect();
+            group.processes.keys().map(|id| (*id, self.process(*id, group))).collect();
         processes.sort_unstable_by_key(|(id, process)| (*process == Process::Ended, *id));
         let running = processes.iter().filter(|(_, process)| *process != Process::Ended).count();
         let judged = match judged.verdict {
@@ -322,8 +323,9 @@ impl Hunt {
             {
                 Judged { verdict: Verdict::Population, until: None, ..judged }
             }
+            // Not before some of them end.
             Verdict::Leak if !has_evidence(group, &processes, self.start_clock) => {
-                Judged { verdict: Verdict::NotYet, until: Some(now * 2.0), ..judged }
+                Judged { verdict: Verdict::NotYet, until: None, ..judged }
             }
             _ => judged,
         };
@@ -350,6 +352,12 @@ impl Hunt {
             program,
             programs: names.len() as u64,
         }
+    }
+
+    /// Looks at a process of a group.
+    fn process(&self, id: u32, group: &Group) -> Process {
+        let seconds = group.allocated.get(&id).copied().unwrap_or_default();
+        Process::look(id, self.start_clock + (seconds * CLOCK_HZ as f64) as u64)
     }
 
     /// Says who keeps sparse slabs, those who keep most first; known after the last look.
@@ -427,6 +435,13 @@ impl Hunt {
         }
     }
 
+    /// Returns which leaks of the program that is followed least are not seen, in objects a second.
+    fn unseen_leaks(&self) -> f64 {
+        let heaviest = self.sites.heaviest();
+        let settled = (self.elapsed().as_secs_f64() - SETTLE_SECONDS).max(1.0);
+        if heaviest > 1.0 { heaviest * SETTLED_MIN as f64 / settled } else { 0.0 }
+    }
+
     /// Returns what was seen in all.
     #[must_use]
     pub fn seen(&self) -> Seen {
@@ -434,7 +449,8 @@ impl Hunt {
             seconds: self.elapsed().as_secs_f64(),
             allocations: self.sites.allocations(),
             sites: self.sites.count() as u64,
-            tracked: self.tracer.get(Control::Tracked),
+            // Those of now are not counted before the next look.
+            tracked: self.tracer.get(Control::Tracked).min(self.sites.allocations()),
             freed: self.tracer.get(Control::Freed),
             alive: self.objects as u64,
             alive_max: self.tracer.tables.live as u64,
@@ -451,6 +467,8 @@ impl Hunt {
             live_full: get(Control::LiveFull),
             sites_full: get(Control::SitesCrowded),
             programs_full: self.sites.without_room(),
+            programs_want_memory: self.tracer.tables.may_grow(),
+            leaks_per_second: self.unseen_leaks(),
             stacks_full: get(Control::StacksFull),
             stacks_failed: get(Control::StacksFailed),
             stacks_cut: get(Control::StacksCut),

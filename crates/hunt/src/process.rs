@@ -18,32 +18,28 @@ const EVIDENCE_MIN: f64 = 0.5;
 /// Whether a process still runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Process {
-    /// It is gone, or its number is another program's now
+    /// It is gone, or its number is another process's now
     Ended,
     /// It runs, and began these clock ticks after the machine did
     Runs(u64),
 }
 
 impl Process {
-    /// Looks at a process that was called as one of `programs`.
-    pub(crate) fn look(id: u32, programs: &[String]) -> Self {
+    /// Looks at a process that allocated at these clock ticks. It may have another name by now.
+    pub(crate) fn look(id: u32, allocated: u64) -> Self {
         let stat = fs::read(format!("/proc/{id}/stat")).unwrap_or_default();
-        Self::parse(&String::from_utf8_lossy(&stat), programs).unwrap_or(Self::Ended)
+        Self::parse(&String::from_utf8_lossy(&stat), allocated).unwrap_or(Self::Ended)
     }
 
-    fn parse(stat: &str, programs: &[String]) -> Option<Self> {
+    fn parse(stat: &str, allocated: u64) -> Option<Self> {
         // A name may have brackets and blanks in it; what follows the last bracket has none.
-        let (head, rest) = stat.rsplit_once(") ")?;
-        let (_, name) = head.split_once('(')?;
+        let (_, rest) = stat.rsplit_once(") ")?;
         let mut rest = rest.split(' ');
         let is_dead = matches!(rest.next()?, "Z" | "X");
         // The fields from the third on: the start is the 22nd.
-        let start = rest.nth(18)?.parse().ok()?;
-        Some(if is_dead || !programs.iter().any(|program| program == name) {
-            Self::Ended
-        } else {
-            Self::Runs(start)
-        })
+        let start: u64 = rest.nth(18)?.parse().ok()?;
+        // One that began later has the number of one that ended.
+        Some(if is_dead || start > allocated + 1 { Self::Ended } else { Self::Runs(start) })
     }
 }
 
@@ -65,17 +61,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_known_by_its_name_and_start() {
+    fn a_process_is_known_by_its_start_whatever_its_name_is_now() {
         let stat = |state| {
             format!("7 (a) b) {state} 1 7 7 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 1 1")
         };
-        let parse = |stat: &str, name: &str| Process::parse(stat, &[name.to_owned()]);
-        assert_eq!(parse(&stat("S"), "a) b"), Some(Process::Runs(4242)));
-        assert_eq!(parse(&stat("Z"), "a) b"), Some(Process::Ended));
-        assert_eq!(parse(&stat("S"), "other"), Some(Process::Ended));
-        assert_eq!(parse("7 (cut", "cut"), None);
-        let (me, name) = (std::process::id(), fs::read_to_string("/proc/self/comm").unwrap());
-        assert!(matches!(Process::look(me, &[name.trim_end().to_owned()]), Process::Runs(_)));
+        assert_eq!(Process::parse(&stat("S"), 4242), Some(Process::Runs(4242)));
+        assert_eq!(Process::parse(&stat("Z"), 4242), Some(Process::Ended));
+        assert_eq!(Process::parse(&stat("S"), 4000), Some(Process::Ended));
+        assert_eq!(Process::parse("7 (cut", 4242), None);
+        let me = std::process::id();
+        assert!(matches!(Process::look(me, u64::MAX - 1), Process::Runs(_)));
+        assert_eq!(Process::look(me, 0), Process::Ended);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashMap;
 
-use crate::object::THRESHOLD_ALL;
+use crate::object::{Comm, THRESHOLD_ALL};
 use crate::tracer::Tracer;
 
 /// Tracked allocations of a site, on one CPU, until its share is halved: of one that is new, or that allocated little.
@@ -49,6 +49,8 @@ struct Site {
     per_second: f64,
     /// Looks since it allocated
     idle: u32,
+    /// Allocations that one of its tracked objects stood for, at most
+    weight_max: f64,
     /// Whether it has to give way, and its programs are to have entries of their own
     is_busy: bool,
 }
@@ -85,6 +87,10 @@ impl Sites {
             *counts.entry(key(entry)).or_default() += at(entry, COUNT).load(Ordering::Relaxed);
         }
         self.take(&counts, seconds);
+        for entry in (0..entries).filter(|entry| key(*entry) != 0) {
+            // What was halved between two looks.
+            self.note(key(entry), at(entry, THRESHOLD).load(Ordering::Relaxed));
+        }
         let shares = self.shares(tracer.tables.sites >= ROOM_FOR_PROGRAMS);
         for entry in (0..entries).filter(|entry| key(*entry) != 0) {
             let Some((threshold, left)) = shares.get(&key(entry)) else {
@@ -95,6 +101,26 @@ impl Sites {
             at(entry, THRESHOLD).store(*threshold, Ordering::Relaxed);
             at(entry, LEFT_AT).store(*left, Ordering::Relaxed);
         }
+    }
+
+    /// Notes the threshold that an entry had.
+    fn note(&mut self, key: u64, threshold: u64) {
+        let all = if is_program(key) { &mut self.programs } else { &mut self.sites };
+        if let Some(site) = all.get_mut(&key) {
+            site.weight_max = site.weight_max.max(THRESHOLD_ALL as f64 / threshold.max(1) as f64);
+        }
+    }
+
+    /// Returns how many allocations an object of this program at this call site stood for at most.
+    pub(crate) fn weight_max(&self, site: u64, program: &Comm) -> f64 {
+        let found = self.programs.get(&program_key(site, program));
+        found.or_else(|| self.sites.get(&site)).map_or(1.0, |site| site.weight_max.max(1.0))
+    }
+
+    /// Returns the same of all programs and call sites.
+    pub(crate) fn heaviest(&self) -> f64 {
+        let programs = self.programs.values();
+        programs.map(|program| program.weight_max).fold(1.0, f64::max)
     }
 
     /// Takes over the counts of all entries. A program that went idle is forgotten.
@@ -175,6 +201,17 @@ impl Sites {
 /// Returns whether an entry is of a program at a site: addresses of the kernel begin with a bit that is set.
 fn is_program(key: u64) -> bool {
     key >> 63 == 0
+}
+
+/// Returns the key of a program at a call site, as `kernel/bpf/hunt.bpf` makes it.
+fn program_key(site: u64, program: &Comm) -> u64 {
+    const ODD: [u64; 2] = [0x61c8_8647, 0x2545_f491];
+    let half = |at: usize| {
+        u64::from_ne_bytes(program[at..at + 8].try_into().expect("half of sixteen bytes"))
+    };
+    let name = half(0).wrapping_add(half(8).wrapping_mul(ODD[0])).wrapping_mul(ODD[0]);
+    let key = (name ^ (name >> 32)).wrapping_add(site).wrapping_mul(ODD[1]);
+    ((key ^ (key >> 32)) << 1 >> 1) | 1
 }
 
 /// Returns the budget of a machine: a thousand tracked allocations a second cost 0.2 % of a CPU.

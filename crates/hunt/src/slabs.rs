@@ -1,10 +1,10 @@
 //! What `/proc/slabinfo` says: what was there before the hunt, and whether a cache grows as its objects are said to.
 //!
-//! How it works: frees that no program sees make objects look alive. Where the objects of a cache that are said to stay are many
-//! more than the cache itself has in use since the begin, those frees were not seen, or as many older objects went meanwhile. The
-//! first is so where addresses of tracked objects were allocated again, and where there are fewer objects than are said to stay.
-//! Objects in the slabs of CPUs count as in use, so that some slabs more or less say nothing. What the kernel's check of BPF programs allocates is in use for a moment
-//! longer: of the moments around the begin that with fewer objects counts.
+//! How it works: frees that no program sees make objects look alive. The objects of a cache that are said to stay may be many
+//! more than it has in use since the begin. Then those frees were not seen, or as many older objects went meanwhile. The
+//! first is so where addresses of tracked objects were allocated again, and where there are fewer objects than are said to
+//! stay. Objects in the slabs of CPUs count as in use, so that some slabs more or less say nothing. What the kernel's check of
+//! BPF programs allocates is in use for a moment longer: of the moments around the begin that with fewer objects counts.
 
 use std::fs;
 

@@ -19,8 +19,8 @@ pub(crate) const SITE_TABLES: usize = 2;
 
 /// What the kernel puts before the key of a hash map's entry.
 const ENTRY_OVERHEAD_BYTES: usize = 56;
-/// Call sites of a kernel that is busy with all it can do are fewer.
-const SITES_MAX: usize = 8192;
+/// Call sites of a kernel that is busy with all it can do are fewer, and half of a table is for programs.
+const SITES_MAX: usize = 16_384;
 const SITES_MIN: usize = 256;
 const FILTER_COUNTERS_MAX: usize = 1 << 17;
 
@@ -56,6 +56,11 @@ impl Tables {
         }
     }
 
+    /// Tells whether more memory gives call sites and programs more room.
+    pub(crate) fn may_grow(&self) -> bool {
+        self.sites < SITES_MAX
+    }
+
     /// Returns the bytes of the tables of call sites.
     pub(crate) fn site_bytes(&self) -> usize {
         SITE_TABLES * self.cpus * self.sites * SITE_BYTES
@@ -77,6 +82,6 @@ mod tests {
                 assert!(tables.live >= 10_000 && tables.stacks >= 6_000, "{tables:?}");
             }
         }
-        assert_eq!(Tables::of(64 << 20, 2).sites, 8192);
+        assert_eq!(Tables::of(64 << 20, 2).sites, 16_384);
     }
 }

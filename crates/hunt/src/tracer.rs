@@ -15,7 +15,6 @@ use std::sync::atomic::Ordering;
 use slablab_bpf::{Assembly, Attached, Btf, Entries, Kind, Map, Names, Program, Shared};
 
 use crate::error::Error;
-use crate::sites::PROGRAM_LEFT;
 use crate::tables::{CACHE_BYTES, CACHES_MAX, FRAMES_BYTES, LIVE_BYTES, Tables};
 
 const PROGRAMS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernel/hunt.bpf"));
@@ -51,6 +50,8 @@ pub(crate) enum Control {
     Freed = 11,
     /// The same as `Left`, of a program at a busy call site
     ProgramLeft = 12,
+    /// What makes each hunt another sample
+    Seed = 13,
 }
 
 /// The programs, running.
@@ -71,8 +72,13 @@ pub(crate) struct Tracer {
 }
 
 impl Tracer {
-    /// Loads and attaches the programs. `threshold` and `left` are those of a call site that is new.
-    pub(crate) fn start(tables: Tables, threshold: u64, left: u64) -> Result<Self, Error> {
+    /// Loads and attaches the programs. `threshold` and `left` are those of a call site that is new, and
+    /// `program_left` of a program at a busy one.
+    pub(crate) fn start(
+        tables: Tables,
+        threshold: u64,
+        [left, program_left]: [u64; 2],
+    ) -> Result<Self, Error> {
         let btf = Btf::running()?;
         let mut tracer = Self {
             sites: Shared::new("sites", tables.site_bytes())?,
@@ -89,7 +95,8 @@ impl Tracer {
         };
         tracer.set(Control::Threshold, threshold);
         tracer.set(Control::Left, left);
-        tracer.set(Control::ProgramLeft, PROGRAM_LEFT);
+        tracer.set(Control::ProgramLeft, program_left);
+        tracer.set(Control::Seed, seed());
         tracer.set(Control::OwnProcess, u64::from(std::process::id()));
         let assembly = Assembly::parse(PROGRAMS)?;
         let mut names = tracer.names(&btf)?;
@@ -212,6 +219,12 @@ impl Tracer {
     }
 }
 
+/// Returns a number that differs from hunt to hunt.
+fn seed() -> u64 {
+    use std::hash::BuildHasher;
+    std::hash::RandomState::new().hash_one(0)
+}
+
 /// Returns `SLAB_RECLAIM_ACCOUNT`: numbered anew from 6.9 on.
 fn reclaim_flag(btf: &Btf) -> u32 {
     const BEFORE: u32 = 0x0002_0000;
@@ -289,7 +302,7 @@ mod tests {
         if let Err(error) = Shared::new("probe", 4096).and(Btf::running()) {
             return println!("SKIPPED: {error}");
         }
-        let tracer = Tracer::start(Tables::of(16 << 20, 64), 1 << 32, 100_000).unwrap();
+        let tracer = Tracer::start(Tables::of(16 << 20, 64), 1 << 32, [100_000; 2]).unwrap();
         tracer.set(Control::OwnProcess, 0);
         // A quiet machine allocates what this process asks for.
         let until = std::time::Instant::now() + std::time::Duration::from_secs(20);

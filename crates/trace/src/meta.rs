@@ -185,6 +185,12 @@ impl RecordedCache {
         (all > 0).then(|| self.frees as f64 / all as f64)
     }
 
+    /// Tells whether many of its frees have no event: one in 20 allocations has the address of an object that was not seen
+    /// freed.
+    pub fn has_unseen_frees(&self) -> bool {
+        20u64.saturating_mul(self.implicit_frees) > self.allocs.max(1)
+    }
+
     /// Returns its name in the rows.
     pub fn recorded_name(&self) -> &str {
         if self.recorded.is_empty() { &self.name } else { &self.recorded }

@@ -1,31 +1,32 @@
 //! A portion of a kernel's objects, chosen by address, and conclusions from it about all of them.
 //!
 //! # How it works
-//! An object is recorded if some bits of the number of its page have values that are drawn for each
-//! recording, so that its allocation and its free are both kept or both dropped. That is one or two tests in the kernel's
-//! own event filter; a hash of the address, which would spread better, takes eight there and cost hackbench a tenth more.
-//! Objects of a slab share pages, and pages of a slab come together, so the unit that is drawn is taken to be a block of
-//! 32 KiB: the squares of what each call site allocated in each block give the variance (Horvitz and Thompson's estimate).
+//! An object is recorded if some bits of the number of its block have values that are drawn for each recording, so that its
+//! allocation and its free are both kept or both dropped. That is one or two tests in the kernel's own event filter; a hash
+//! of the address, which would spread better, takes eight there and cost hackbench a tenth more. A block has 32 KiB, as much
+//! as the largest slab of `slub_max_order` 3: bits within a slab would be the same for all objects that begin at every second
+//! page. The squares of what each call site allocated in each block give the variance (Horvitz and Thompson's estimate).
 //!
-//! Rows of a trace have no addresses. So that any group of them has an interval, blocks are put into [`CLASSES`] by a hash of their
-//! address, and the slots of objects are given out by class: what a group has in each class spreads as its blocks do, whoever
-//! chose the group and the moment.
+//! Rows of a trace have no addresses. So that any group of them has an interval, blocks are put into [`CLASSES`] by a hash of
+//! their address, and the slots of objects are given out by class. What a group has in each class spreads as its blocks do,
+//! whoever chose the group and the moment.
 //!
-//! Differences: addresses that stay hot (a few pages of `names_cache`) are in the portion or not, which no interval shows.
-//! Where the bytes of a call site come from too few blocks, there is no interval. A workload that gets the same few pages
-//! again and again (short connections one by one) has intervals for hardly any of its bytes.
+//! Differences: addresses that stay hot (a few blocks of `names_cache`) are in the portion or not, which no interval shows.
+//! Where the bytes of a call site come from too few blocks, or from objects that are larger than one, there is no interval. A
+//! workload that gets the same few blocks again and again (short connections one by one) has intervals for hardly any of its
+//! bytes.
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::random::Random;
 
-/// Bits of an address that may choose: the page's number, up to its megabyte.
-const BITS: std::ops::Range<u32> = 12..20;
-/// Bytes of a block that is taken to be drawn as one, as a power of two: the largest slab of `slub_max_order` 3.
+/// Bits of an address that may choose: the number of its block, up to eight megabytes.
+const BITS: std::ops::Range<u32> = BLOCK_SHIFT..BLOCK_SHIFT + 8;
+/// Bytes of a block, as a power of two.
 const BLOCK_SHIFT: u32 = 15;
 /// Blocks that must have contributed evenly, as it were, for an interval.
 const BLOCKS_MIN: f64 = 12.0;
@@ -46,10 +47,10 @@ pub struct Portion {
 }
 
 impl Portion {
-    /// The numbers N for which one in N can be recorded.
+    /// The numbers N for which one block in N can be recorded.
     pub const ONE_IN: [u32; 8] = [2, 4, 8, 16, 32, 64, 128, 256];
 
-    /// Draws a portion of one in `one_in` pages, which is one of [`Portion::ONE_IN`]; another seed, another portion.
+    /// Draws a portion of one in `one_in` blocks, which is one of [`Portion::ONE_IN`]; another seed, another portion.
     ///
     /// # Panics
     /// When it is none of these.
@@ -109,6 +110,12 @@ impl Recorded {
         self.around(bytes as f64, *self.squares.get(site)?)
     }
 
+    /// Tells whether an object of these bytes is larger than a block, so that no interval is true of it.
+    #[must_use]
+    pub fn is_large(bytes: u64) -> bool {
+        bytes > 1 << BLOCK_SHIFT
+    }
+
     /// Returns the class of the block in which an object in a slot lies; `None` where the trace does not tell.
     #[must_use]
     pub fn class(&self, slot: u32) -> Option<u32> {
@@ -156,17 +163,22 @@ pub(crate) struct Blocks {
     one_in: u32,
     /// By call site and block
     bytes: FxHashMap<(u32, u64), u64>,
+    /// Call sites of objects that are larger than a block
+    large: FxHashSet<u32>,
 }
 
 impl Blocks {
     /// One in `one_in` objects is recorded.
     pub(crate) fn new(one_in: u32) -> Blocks {
-        Blocks { one_in, bytes: FxHashMap::default() }
+        Blocks { one_in, bytes: FxHashMap::default(), large: FxHashSet::default() }
     }
 
     /// Counts an allocation of `bytes` at `ptr` by call site number `site`.
     pub(crate) fn add(&mut self, site: u32, ptr: u64, bytes: u64) {
         *self.bytes.entry((site, ptr >> BLOCK_SHIFT)).or_default() += bytes;
+        if Recorded::is_large(bytes) {
+            self.large.insert(site);
+        }
     }
 
     /// Returns what a trace keeps of them; `name` gives the name of a site.
@@ -175,6 +187,7 @@ impl Blocks {
         let mut blocks: Vec<_> = self.bytes.into_iter().collect();
         blocks.sort_unstable();
         let mut squares: BTreeMap<String, f64> = BTreeMap::new();
+        blocks.retain(|((site, _), _)| !self.large.contains(site));
         for ((site, _), bytes) in blocks {
             *squares.entry(name(site).to_owned()).or_default() += bytes as f64 * bytes as f64;
         }
@@ -187,14 +200,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_portion_is_one_in_so_many_pages_and_its_filter_says_the_same() {
+    fn a_portion_is_one_in_so_many_blocks_and_its_filter_says_the_same() {
         for one_in in Portion::ONE_IN {
             for seed in 0..50 {
                 let portion = Portion::draw(one_in, seed);
-                let pages = (0..4096u64).map(|page| 0xffff_8881_0000_0000 + (page << 12));
-                let kept = pages.filter(|ptr| portion.has(*ptr)).count() as u32;
+                let blocks = (0..4096u64).map(|at| 0xffff_8881_0000_0000 + (at << BLOCK_SHIFT));
+                let kept = blocks.filter(|ptr| portion.has(*ptr)).count() as u32;
                 assert_eq!(kept, 4096 / one_in);
-                assert!(portion.has(portion.value | 0xfff) && !portion.has(!portion.value));
+                assert!(portion.has(portion.value | 0x7fff) && !portion.has(!portion.value));
                 // As the kernel reads it: `a & b` is true when it is not 0.
                 let ptr = portion.value | 0x123;
                 let filter = portion.filter();
@@ -271,7 +284,11 @@ mod tests {
                 let (mut stated_by_class, mut held_by_class) = (0, 0);
                 for mask in &masks {
                     for value in (0..256).filter(|value| value & !mask == 0) {
-                        let portion = Portion { one_in: 16, mask: mask << 12, value: value << 12 };
+                        let portion = Portion {
+                            one_in: 16,
+                            mask: mask << BLOCK_SHIFT,
+                            value: value << BLOCK_SHIFT,
+                        };
                         let (mut blocks, mut recorded) = (Blocks::new(16), 0);
                         let mut classes = [0; CLASSES as usize];
                         for (page, bytes) in pages.iter().filter(|(page, _)| portion.has(*page)) {
@@ -340,8 +357,11 @@ mod tests {
         let mut blocks = Blocks::new(16);
         (0..11).for_each(|block| blocks.add(0, block << BLOCK_SHIFT, 64));
         (0..200).for_each(|block| blocks.add(1, block << BLOCK_SHIFT, 64));
-        let recorded = blocks.finish(|site| ["few", "many"][site as usize]);
+        // Larger than a block: only every second block begins one.
+        (0..200).for_each(|block| blocks.add(2, block << (BLOCK_SHIFT + 1), 1 << 16));
+        let recorded = blocks.finish(|site| ["few", "many", "large"][site as usize]);
         assert_eq!(recorded.interval("few", 11 * 64), None);
+        assert_eq!(recorded.interval("large", 200 << 16), None);
         assert_eq!(recorded.interval("other", 64), None);
         assert_eq!(recorded.interval_of([64; 11].into_iter()), None);
         assert_eq!(recorded.interval_of([].into_iter()), None);

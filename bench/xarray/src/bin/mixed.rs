@@ -1,9 +1,10 @@
 //! Lookups with a share of replacements: operations a second of concurrent maps, by one thread and by two.
 //!
-//! `mixed [--rounds N] [--ms N] [--map NAME]`. 100,000 entries that are there all the time: a thread takes keys in random order, looks them up,
-//! or replaces what is stored there, in 0, 1 and 10 of 100 operations. Each map holds integers, and owners of an integer on the heap
-//! (`Box`, or what the map has for it); `--map` chooses some by name, for a profiler. Rounds are interleaved, and the least and the greatest are printed beside the median. Below
-//! that, what a map of ids takes to hand one out, look it up and take it back.
+//! `mixed [--rounds N] [--ms N] [--map NAME]`. 100,000 entries that are there all the time. A thread takes keys in random order,
+//! looks them up, or replaces what is stored there, in 0, 1 and 10 of 100 operations. Each map holds integers, and owners of an
+//! integer on the heap (`Box`, or what the map has for it); `--map` chooses some by name, for a profiler. Rounds are
+//! interleaved, and the least and the greatest are printed beside the median. Below that, what a map of ids takes to hand one
+//! out, look it up and take it back.
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -219,7 +219,8 @@ pub struct Bounds {
     pub live: Vec<AmountBounds>,
 }
 
-/// Least and most objects and bytes; `None` where they come from too few blocks of memory.
+/// Least and most objects and bytes; `None` where they come from too few blocks of memory, from objects that are larger than one,
+/// or, of what was alive, from caches many of whose frees have no event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AmountBounds {
     /// Objects
@@ -228,13 +229,23 @@ pub struct AmountBounds {
     pub bytes: Option<(u64, u64)>,
 }
 
-/// What a group has in each class of blocks, in the making: first what it allocated, then what was alive at each moment.
+/// What a group has in each class of blocks, in the making.
 #[derive(Debug, Default)]
-struct Spread(BTreeMap<u32, Vec<Amount>>);
+struct Spread {
+    /// First what it allocated, then what was alive at each moment
+    sums: BTreeMap<u32, Vec<Amount>>,
+    /// Whether some of its objects are larger than a block
+    has_large: bool,
+    /// Whether frees of some of its objects have no event: then nothing tells what was alive
+    has_unseen_frees: bool,
+}
 
 impl Spread {
-    fn add(&mut self, part: &Part) {
-        let sums = self.0.entry(part.class).or_default();
+    fn add(&mut self, part: &Part, has_unseen_frees: bool) {
+        let Amount { objects, bytes, .. } = part.allocated;
+        self.has_large |= Recorded::is_large(bytes / objects.max(1));
+        self.has_unseen_frees |= has_unseen_frees;
+        let sums = self.sums.entry(part.class).or_default();
         sums.resize(1 + part.live.len(), Amount::default());
         let amounts = [part.allocated].into_iter().chain(part.live.iter().copied());
         sums.iter_mut().zip(amounts).for_each(|(sum, amount)| sum.add(amount));
@@ -242,7 +253,10 @@ impl Spread {
 
     fn bounds(&self, portion: &Recorded, moments: usize) -> Bounds {
         let of = |place: usize| {
-            let amounts = || self.0.values().filter_map(move |sums| sums.get(place));
+            if self.has_large || place > 0 && self.has_unseen_frees {
+                return AmountBounds::default();
+            }
+            let amounts = || self.sums.values().filter_map(move |sums| sums.get(place));
             AmountBounds {
                 objects: portion.interval_of(amounts().map(|amount| amount.objects)),
                 bytes: portion.interval_of(amounts().map(|amount| amount.bytes)),
@@ -279,8 +293,18 @@ pub fn groups(holdings: &Holdings, labels: &Labels<'_>, by: &[By]) -> Vec<Group>
         }
     }
     let mut spreads: BTreeMap<&[String], Spread> = BTreeMap::new();
+    let unseen: Vec<&str> = labels
+        .meta
+        .caches
+        .iter()
+        .filter(|cache| cache.has_unseen_frees())
+        .map(|cache| &*cache.name)
+        .collect();
     for part in &holdings.parts {
-        spreads.entry(&names_of_holders[part.holding as usize]).or_default().add(part);
+        let holding = part.holding as usize;
+        let cache = holdings.caches.get(holdings.holders[holding].holder.cache as usize);
+        let is_unseen = cache.is_some_and(|cache| unseen.contains(&cache.as_str()));
+        spreads.entry(&names_of_holders[holding]).or_default().add(part, is_unseen);
     }
     let portion = labels.meta.portion.as_ref().filter(|portion| portion.classes > 0);
     let bounds = |names: &[String], group: &Group| {

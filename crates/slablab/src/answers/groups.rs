@@ -25,6 +25,9 @@ pub(crate) struct GroupsAnswer {
     /// One in this many objects was recorded; the numbers are those of all of them
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) one_in: Option<u32>,
+    /// What a sample does not tell of what was freed
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) doubt: Option<String>,
     #[serde(skip)]
     pub(crate) view: GroupsView,
 }
@@ -37,8 +40,6 @@ pub(crate) struct GroupsView {
     pub(crate) flames: Vec<Flame>,
     pub(crate) is_growth: bool,
     pub(crate) has_stacks: bool,
-    /// What a sample does not tell of what was freed
-    pub(crate) doubt: Option<String>,
 }
 
 /// A moment.
@@ -60,8 +61,8 @@ pub(crate) struct GroupLine {
     pub(crate) allocs: u64,
     pub(crate) bytes_alloc: u64,
     pub(crate) bytes_req: u64,
-    /// Least and most of `allocs` in 95 of 100 recordings, where a portion of the objects was recorded; `null` where too few
-    /// blocks of memory tell
+    /// Least and most of `allocs` in 95 of 100 recordings, where a portion of the objects was recorded; `null` where it
+    /// cannot be told: too few blocks of memory, objects larger than one, frees without events
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) allocs_interval: Option<Option<(u64, u64)>>,
     /// The same of `bytes_alloc`
@@ -85,8 +86,8 @@ pub(crate) struct LiveLine {
     pub(crate) bytes_req: u64,
     /// Bytes that are charged to a memory cgroup, as far as the recording tells
     pub(crate) bytes_charged: u64,
-    /// Least and most of `objects` in 95 of 100 recordings, where a portion of the objects was recorded; `null` where too few
-    /// blocks of memory tell
+    /// Least and most of `objects` in 95 of 100 recordings, where a portion of the objects was recorded; `null` where it
+    /// cannot be told: too few blocks of memory, objects larger than one, frees without events
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) objects_interval: Option<Option<(u64, u64)>>,
     /// The same of `bytes`
@@ -153,7 +154,7 @@ impl GroupsAnswer {
         moments: Vec<MomentLine>,
         (groups, total): (Vec<Group>, Vec<Group>),
         holdings: &Holdings,
-        one_in: Option<u32>,
+        (one_in, doubt): (Option<u32>, Option<String>),
         view: GroupsView,
     ) -> Self {
         let times = u64::from(one_in.unwrap_or(1));
@@ -172,6 +173,7 @@ impl GroupsAnswer {
             allocs_without_stack: holdings.without_stack.saturating_mul(times),
             allocs_with_cut_stack: holdings.cut_stacks.saturating_mul(times),
             one_in,
+            doubt,
             view,
         }
     }
@@ -182,11 +184,11 @@ impl GroupsAnswer {
         let mut sentences = Vec::new();
         sentences.extend(self.one_in.map(|one_in| {
             let how = match self.has_intervals() {
-                true => ", with 95 % intervals; what lies in few pages has none (-)",
+                true => ", with 95 % intervals; what lies in few blocks has none (-)",
                 false => "",
             };
             format!(
-                "The objects of 1 in {one_in} pages were recorded: the numbers are that many times theirs{how}."
+                "The objects of 1 in {one_in} blocks of memory were recorded: the numbers are that many times theirs{how}."
             )
         }));
         let (when, last) = (self.moments.last(), self.total.last());
@@ -202,7 +204,7 @@ impl GroupsAnswer {
             bytes(last.bytes),
             counted(last.objects, "object")
         ));
-        sentences.extend(self.view.doubt.clone());
+        sentences.extend(self.doubt.clone());
         if self.view.is_growth {
             let growth = self.total.growth();
             let words = if growth < 0 { "fewer" } else { "more" };

@@ -366,7 +366,8 @@ impl TraceInfo {
 
     /// Says which part was recorded, where it is not all.
     fn part(&self) -> Option<String> {
-        let portion = self.one_in.map(|one_in| format!("the objects of 1 in {one_in} pages"));
+        let portion =
+            self.one_in.map(|one_in| format!("the objects of 1 in {one_in} blocks of memory"));
         let only: Vec<_> = portion.into_iter().chain(self.only.iter().cloned()).collect();
         (!only.is_empty()).then(|| format!("Only these were recorded: {}.", only.join(", ")))
     }

@@ -260,15 +260,23 @@ impl LeaksAnswer {
                 bytes(in_bytes)
             ));
         }
-        let Unseen { live_full, sites_full, programs_full, unwatched, .. } = &self.unseen;
-        if live_full + sites_full > 0 {
+        let Unseen { live_full, sites_full, stacks_full, programs_full, unwatched, .. } =
+            &self.unseen;
+        if live_full + sites_full + stacks_full > 0 {
             notes.push("Tables were full: a greater --ram follows more.".to_owned());
         }
         if programs_full * 20 > self.seen.allocations {
-            notes.push(
-                "Programs at busy call sites shared one sample: a greater --ram sees small leaks there too."
-                    .to_owned(),
-            );
+            let remedy = match self.unseen.programs_want_memory {
+                true => "a greater --ram sees small leaks there too",
+                false => "they are more than have room; --every follows all objects",
+            };
+            notes.push(format!("Programs at busy call sites shared one sample: {remedy}."));
+        }
+        if self.unseen.leaks_per_second >= 1.0 {
+            notes.push(format!(
+                "Of busy programs a share was followed: leaks of theirs below {:.0} objects a second are not seen in this time.",
+                self.unseen.leaks_per_second
+            ));
         }
         if !unwatched.is_empty() {
             notes.push(format!("Frees by {} have no event here.", unwatched.join(" and ")));

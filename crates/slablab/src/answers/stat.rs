@@ -184,8 +184,8 @@ impl StatAnswer {
         let mut sentences = Vec::new();
         sentences.extend(self.one_in.map(|one_in| {
             format!(
-                "The objects of 1 in {one_in} pages were recorded: these are the numbers of all, with the 95 % interval of \
-                 what was allocated. A call site of few pages has no interval (-)."
+                "The objects of 1 in {one_in} blocks of memory were recorded: these are the numbers of all, with the \
+                 95 % interval of what was allocated. A call site of few blocks has no interval (-)."
             )
         }));
         sentences.push(format!(

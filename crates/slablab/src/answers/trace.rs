@@ -9,7 +9,7 @@ use slablab_report::{
     AxisScale, Cell, Fact, Flame, Item, Lines, Plot, Point, Section, Series, Table, counted, field,
     human,
 };
-use slablab_trace::{Meta, RecordedCache};
+use slablab_trace::Meta;
 
 use crate::output::{duration, thousands};
 
@@ -88,12 +88,12 @@ pub(crate) fn added_up(fleet: Option<&Fleet>) -> Option<String> {
     fleet.map(|_| words.to_owned())
 }
 
-/// Says what a trace of a sample of pages does not tell.
+/// Says what a trace of a sample does not tell.
 pub(crate) fn sampled(trace: &TraceFacts) -> Option<String> {
     trace.one_in.map(|one_in| {
         format!(
-            "The recording has the objects of 1 in {one_in} pages: all figures are of these, and slabs are emptier than \
-             they were."
+            "The recording has the objects of 1 in {one_in} blocks of memory: all figures are of these, and slabs are \
+             emptier than they were."
         )
     })
 }
@@ -102,9 +102,7 @@ pub(crate) fn sampled(trace: &TraceFacts) -> Option<String> {
 /// recording of all objects has enough of them for an estimate.
 pub(crate) fn unseen_frees(meta: &Meta) -> Option<String> {
     meta.portion.as_ref()?;
-    let is_unseen =
-        |cache: &&RecordedCache| UNSEEN_SHARE * cache.implicit_frees > cache.allocs.max(1);
-    let mut caches: Vec<_> = meta.caches.iter().filter(is_unseen).collect();
+    let mut caches: Vec<_> = meta.caches.iter().filter(|cache| cache.has_unseen_frees()).collect();
     caches.sort_by_key(|cache| std::cmp::Reverse(cache.implicit_frees));
     let names: Vec<_> = caches.iter().take(3).map(|cache| printable(&cache.name)).collect();
     (!names.is_empty()).then(|| {
@@ -115,9 +113,6 @@ pub(crate) fn unseen_frees(meta: &Meta) -> Option<String> {
         )
     })
 }
-
-/// Frees without an event that are many: one in this many allocations of the cache.
-const UNSEEN_SHARE: u64 = 20;
 
 /// Returns what is known of the traces in `file`.
 pub(crate) fn facts(file: &str, trace: &TraceFacts, fleet: Option<&Fleet>) -> Vec<Fact> {

@@ -60,10 +60,11 @@ pub(crate) struct Args {
     /// Record no frees, at half the cost
     #[arg(long)]
     no_frees: bool,
-    /// Record the objects of one in N pages only (2, 4, 8 to 256); `stat` estimates the bytes of all, with 95 % intervals
+    /// Record the objects of one in N blocks of 32 KiB (2, 4, 8 to 256); `stat` estimates the bytes of all, with 95 %
+    /// intervals
     #[arg(long, value_name = "N", value_parser = parse_one_in)]
     sample: Option<u32>,
-    /// Record call stacks: of 1 page in 32, or of =all
+    /// Record call stacks: of 1 block of 32 KiB in 32, or of =all
     #[arg(
         long,
         value_enum,
@@ -100,7 +101,7 @@ enum Stacks {
     All,
 }
 
-/// One page in 32 with stacks costs hackbench less than 1.3 times its untraced time; one in 16 costs a little more.
+/// One block in 32 with stacks costs hackbench less than 1.3 times its untraced time; one in 16 costs a little more.
 const STACKS_ONE_IN: u32 = 32;
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {

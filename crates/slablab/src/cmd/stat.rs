@@ -258,10 +258,10 @@ fn of_groups(args: &Args) -> Result<GroupsAnswer> {
         flames: flames(&holdings, &labels, &moments, one_in.unwrap_or(1).into(), is_growth),
         is_growth,
         has_stacks: !meta.stacks.is_empty(),
-        doubt: unseen_frees(meta),
     };
+    let sampled = (one_in, unseen_frees(meta));
     let of = |by: &[By]| slablab_replay::groups(&holdings, &labels, by);
-    Ok(GroupsAnswer::new(names, moments, (of(&by), of(&[])), &holdings, one_in, view))
+    Ok(GroupsAnswer::new(names, moments, (of(&by), of(&[])), &holdings, sampled, view))
 }
 
 /// Counts as perf does.

@@ -49,7 +49,7 @@ pub(crate) use self::unfreed::Unfreed;
 use self::unnamed::Unnamed;
 use crate::error::At;
 use crate::meta::{Quality, Skipped};
-use crate::portion::{Blocks, CLASSES};
+use crate::portion::Blocks;
 use crate::source::kept::Kept;
 use crate::source::large::LargeOnce;
 use crate::source::{Facts, Format, Source, no_kmem_events, read_raw};
@@ -301,13 +301,11 @@ impl Importer {
     }
 
     /// Names call sites by these symbols.
-    fn symbols(mut self, symbols: Option<Symbols>) -> Importer {
-        self.symbols = symbols;
-        self
+    fn symbols(self, symbols: Option<Symbols>) -> Importer {
+        Importer { symbols, ..self }
     }
 
-    /// Ends objects whose frees are not among the events by what the kernel said of them.
-    /// The machine has `cpus`.
+    /// Ends objects whose frees are not among the events by what the kernel said of them. The machine has `cpus`.
     pub(crate) fn sampled(mut self, samples: &Samples, unfreed: Unfreed, cpus: u32) -> Importer {
         self.population = Some(Population::new(samples, unfreed, cpus));
         self.copies = Copies::of(samples);
@@ -316,8 +314,7 @@ impl Importer {
 
     /// Makes the numbers of a recording of one in `one_in` objects stand for all.
     pub(crate) fn portion(mut self, one_in: u32) -> Importer {
-        self.blocks = Some(Blocks::new(one_in));
-        self.objects = Objects::new(Classes::Blocks);
+        (self.blocks, self.objects) = (Some(Blocks::new(one_in)), Objects::new(Classes::Blocks));
         self
     }
 
@@ -329,11 +326,7 @@ impl Importer {
     ) -> Result<(), Error> {
         let mut events = Vec::new();
         let mut reads: u32 = 0;
-        // Rows of a portion keep the classes of their slots.
-        let portion = source.facts().meta.portion.as_ref();
-        if portion.is_some_and(|of| of.classes == CLASSES) && self.blocks.is_none() {
-            self.objects = Objects::new(Classes::Rows);
-        }
+        self.objects.keep_classes(source.facts().meta.portion.as_ref());
         while source.read(&mut events)? {
             self.name(source);
             self.check_machine(source)?;
@@ -398,12 +391,12 @@ impl Importer {
         let mut skipped = source.facts().meta.quality.skipped.clone();
         skipped.append(&mut self.quality.skipped);
         meta.quality = Quality { skipped, ..self.quality };
+        let classes = self.objects.classes();
+        meta.portion.iter_mut().for_each(|portion| portion.classes = classes);
         if let Some(blocks) = self.blocks {
             let sites = self.writer.sites();
             let name = |site: u32| sites.get(site as usize).map_or("", |site| &site.name);
             meta.portion = Some(blocks.finish(name));
-        } else if let Some(portion) = &mut meta.portion {
-            portion.classes = self.objects.classes();
         }
         Ok((self.writer, meta))
     }

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use rustc_hash::FxHashMap;
 
 use super::unnamed::Unnamed;
-use crate::portion::{CLASSES, class_of};
+use crate::portion::{CLASSES, Recorded, class_of};
 use crate::source::parquet::RowAddresses;
 use crate::{NONE, RawEvent};
 
@@ -84,6 +84,14 @@ impl Objects {
         let number = if classes == Classes::One { 1 } else { CLASSES };
         let slots = (0..number).map(|_| Slots::default()).collect();
         Self { live: FxHashMap::default(), classes, slots, unnamed: Vec::new() }
+    }
+
+    /// Keeps the classes of slots that rows of a portion have, if nothing is imported yet.
+    pub(super) fn keep_classes(&mut self, portion: Option<&Recorded>) {
+        let has_classes = portion.is_some_and(|of| of.classes == CLASSES);
+        if has_classes && self.classes == Classes::One && self.live.is_empty() {
+            *self = Self::new(Classes::Rows);
+        }
     }
 
     /// Returns how many classes slots have; 0 where slots tell of none.

@@ -1,7 +1,7 @@
 //! Call stacks of allocations: the kernel's own trigger `stacktrace`, which writes one behind an event.
 //!
 //! How it works: a trigger has a filter of its own, as it is pulled also for events that the filter of the event leaves out.
-//! It takes 1.3 us an event, so that whoever wants a cheap recording takes the objects of some pages only. Of those, and of call
+//! It takes 1.3 us an event, so that whoever wants a cheap recording takes a portion of the objects only. Of those, and of call
 //! sites, [`super::chosen`] has the stacks where the kernel has BPF: there is no filter to be evaluated twice.
 //!
 //! Linux counterpart: `stacktrace_trigger` in `kernel/trace/trace_events_trigger.c` @ 6.1 and 6.18.

@@ -173,7 +173,7 @@ fn check_portions(inputs: &[Input]) -> Result<()> {
     let Some((first, rest)) = inputs.split_first() else { return Ok(()) };
     let words = |input: &Input| {
         let objects = match input.one_in {
-            Some(one_in) => format!("the objects of 1 in {one_in} pages"),
+            Some(one_in) => format!("the objects of 1 in {one_in} blocks of memory"),
             None => "all objects".to_owned(),
         };
         format!("{} has {objects}", input.path.display())

@@ -1,11 +1,11 @@
-//! Call sites, callers, and a portion of the pages with stacks, chosen by BPF: what else happens costs the workload next to
+//! Call sites, callers, and a portion of the objects with stacks, chosen by BPF: what else happens costs the workload next to
 //! nothing.
 //!
 //! # How it works
 //! Programs (`kernel/bpf/record.bpf`) look at each allocation, and push those that were chosen into a ring. They follow these
 //! objects by address, so that no free of another object is recorded. Of the allocations of one call site, at one depth of
 //! the stack, in one system call, the first are looked at for functions of `--callers`, and later one in 64; where those are
-//! found in one, all of its kind are. Of a portion of the pages, all events are pushed. [`Taking`] takes the records out, and
+//! found in one, all of its kind are. Of a portion of the objects, all events are pushed. [`Taking`] takes the records out, and
 //! writes them as pages of tracefs' ring buffer ([`pages::Pages`]), so that a trace is made of them as of any others.
 //!
 //! Where the kernel has no BPF, or more is named than the programs compare with, tracefs records more than is wanted, and

@@ -70,7 +70,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) places: &'a [Range<u64>],
     /// Functions: one of them is to be in the stack; any where there are none
     pub(crate) callers: &'a [Range<u64>],
-    /// All events of objects in a portion of the pages, in place of call sites and callers
+    /// All events of objects in a portion of the memory, in place of call sites and callers
     pub(crate) portion: Option<Portion>,
     /// Bytes of records that may wait, which become a power of two
     pub(crate) ring_bytes: usize,
