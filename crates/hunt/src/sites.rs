@@ -49,7 +49,8 @@ struct Site {
     per_second: f64,
     /// Looks since it allocated
     idle: u32,
-    /// Allocations that one of its tracked objects stood for, at most
+    /// Allocations that one of its tracked objects stands for, and stood for at most
+    weight: f64,
     weight_max: f64,
     /// Whether it has to give way, and its programs are to have entries of their own
     is_busy: bool,
@@ -111,16 +112,18 @@ impl Sites {
         }
     }
 
-    /// Returns how many allocations an object of this program at this call site stood for at most.
+    /// Returns how many allocations an object of this program at this call site stood for at most. One without an entry has the
+    /// share of its site, where entries had no room.
     pub(crate) fn weight_max(&self, site: u64, program: &Comm) -> f64 {
-        let found = self.programs.get(&program_key(site, program));
-        found.or_else(|| self.sites.get(&site)).map_or(1.0, |site| site.weight_max.max(1.0))
+        let of_site = || self.sites.get(&site).filter(|_| self.without_room > 0);
+        let found = self.programs.get(&program_key(site, program)).or_else(of_site);
+        found.map_or(1.0, |site| site.weight_max.max(1.0))
     }
 
-    /// Returns the same of all programs and call sites.
+    /// Returns how many allocations an object of the program that is followed least stands for now.
     pub(crate) fn heaviest(&self) -> f64 {
-        let programs = self.programs.values();
-        programs.map(|program| program.weight_max).fold(1.0, f64::max)
+        let programs = self.programs.values().filter(|program| program.idle == 0);
+        programs.map(|program| program.weight).fold(1.0, f64::max)
     }
 
     /// Takes over the counts of all entries. A program that went idle is forgotten.
@@ -163,8 +166,9 @@ impl Sites {
             (THRESHOLD_ALL >> halvings, tracked as u64)
         };
         let mut shares = FxHashMap::default();
-        for (key, program) in &self.programs {
+        for (key, program) in &mut self.programs {
             let (threshold, tracked) = share(program);
+            program.weight = THRESHOLD_ALL as f64 / threshold as f64;
             shares.insert(*key, (threshold, tracked.max(PROGRAM_LEFT)));
         }
         for (key, site) in &mut self.sites {
@@ -276,6 +280,7 @@ mod tests {
         let (sites, shares) = shares(3, &[(BUSY, 100_001), (quiet, 1), (busy, 100_000)]);
         assert_eq!(shares[&BUSY].1 & BY_PROGRAM, BY_PROGRAM);
         assert_eq!((shares[&quiet].0, sites.without_room()), (THRESHOLD_ALL, 0));
+        assert!(sites.heaviest() > 90.0, "{}", sites.heaviest());
         let tracked = 100_000.0 * shares[&busy].0 as f64 / THRESHOLD_ALL as f64;
         assert!((400.0..=1_000.0).contains(&tracked), "{tracked}");
     }
