@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod address_map;
 mod assigned;
 mod btf;
 mod cache_name;

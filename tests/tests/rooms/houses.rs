@@ -154,7 +154,7 @@ const XARRAY: House = House {
 const TRACE: House = House {
     name: "trace",
     levels: &[
-        &["error", "progress", "cache_name", "random", "recording_folder"],
+        &["error", "progress", "cache_name", "random", "recording_folder", "address_map"],
         &[
             "page_event",
             "event",

@@ -1,10 +1,7 @@
 //! Which object is at which address, and the slots that stand for objects.
 
-use std::collections::hash_map::Entry;
-
-use rustc_hash::FxHashMap;
-
 use super::unnamed::Unnamed;
+use crate::address_map::AddressMap;
 use crate::portion::{CLASSES, Recorded, class_of};
 use crate::source::parquet::RowAddresses;
 use crate::{NONE, RawEvent};
@@ -13,7 +10,7 @@ use crate::{NONE, RawEvent};
 pub(super) const TOUCHED: usize = 64;
 
 /// A live object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Object {
     pub(super) slot: u32,
     pub(super) owner: Owner,
@@ -22,7 +19,7 @@ pub(super) struct Object {
 /// What an object is from: a cache that its allocation named, or one of kmalloc's, by its place among the sampled caches.
 /// (Both are one number, so that all that a free needs lies in one line of the processor's caches: where many
 /// objects live, each further line took a tenth of an import's time.)
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Owner(u32);
 
 /// Marks a place of one of kmalloc's caches.
@@ -71,7 +68,7 @@ pub(super) enum Classes {
 /// The live objects by address. A slot belongs to one live object at a time.
 #[derive(Debug)]
 pub(super) struct Objects {
-    live: FxHashMap<u64, Object>,
+    live: AddressMap<Object>,
     classes: Classes,
     /// By class
     slots: Vec<Slots>,
@@ -83,7 +80,7 @@ impl Objects {
     pub(super) fn new(classes: Classes) -> Self {
         let number = if classes == Classes::One { 1 } else { CLASSES };
         let slots = (0..number).map(|_| Slots::default()).collect();
-        Self { live: FxHashMap::default(), classes, slots, unnamed: Vec::new() }
+        Self { live: AddressMap::default(), classes, slots, unnamed: Vec::new() }
     }
 
     /// Keeps the classes of slots that rows of a portion have, if nothing is imported yet.
@@ -102,29 +99,24 @@ impl Objects {
     /// Puts a new object at `ptr`. Returns its slot, and what was there and had this slot until now.
     #[inline]
     pub(super) fn insert(&mut self, ptr: u64, owner: Owner) -> (u32, Option<Object>) {
-        match self.live.entry(ptr) {
-            Entry::Occupied(mut object) => {
-                let object = object.get_mut();
-                let old = *object;
-                object.owner = owner;
-                (old.slot, Some(old))
-            }
-            Entry::Vacant(vacant) => {
-                let class = match self.classes {
-                    Classes::One => 0,
-                    Classes::Blocks => class_of(ptr),
-                    Classes::Rows => RowAddresses::slot(ptr) % CLASSES,
-                };
-                let classes = self.slots.len() as u32;
-                let slots = &mut self.slots[class as usize];
-                let slot = slots.free.pop().unwrap_or_else(|| {
-                    slots.made += 1;
-                    (slots.made - 1) * classes + class
-                });
-                vacant.insert(Object { slot, owner });
-                (slot, None)
-            }
+        let (object, is_new) = self.live.or_insert(ptr, Object { slot: NONE, owner });
+        if !is_new {
+            let old = *object;
+            object.owner = owner;
+            return (old.slot, Some(old));
         }
+        let class = match self.classes {
+            Classes::One => 0,
+            Classes::Blocks => class_of(ptr),
+            Classes::Rows => RowAddresses::slot(ptr) % CLASSES,
+        };
+        let classes = self.slots.len() as u32;
+        let slots = &mut self.slots[class as usize];
+        object.slot = slots.free.pop().unwrap_or_else(|| {
+            slots.made += 1;
+            (slots.made - 1) * classes + class
+        });
+        (object.slot, None)
     }
 
     /// Notes what the allocation of the object in a slot is known by.
@@ -145,22 +137,20 @@ impl Objects {
         self.unnamed.get(slot as usize).copied().unwrap_or(Unnamed::NAMED)
     }
 
-    /// Has the processor fetch what is at the addresses of these events, for all at once: one after the other each would
-    /// wait for the memory, as there are more objects than its caches hold.
+    /// Has the processor fetch what is at the addresses of these events: there are more objects than its caches hold.
     pub(super) fn touch(&self, events: &[RawEvent]) {
-        let there = events.iter().filter(|event| self.live.contains_key(&event.ptr));
-        std::hint::black_box(there.count());
+        self.live.touch(events.iter().map(|event| event.ptr));
     }
 
     /// Returns the slot of the object at `ptr`.
     pub(super) fn slot(&self, ptr: u64) -> Option<u32> {
-        self.live.get(&ptr).map(|object| object.slot)
+        self.live.get(ptr).map(|object| object.slot)
     }
 
     /// Takes the object at `ptr` away and its slot back.
     #[inline]
     pub(super) fn remove(&mut self, ptr: u64) -> Option<Object> {
-        let object = self.live.remove(&ptr)?;
+        let object = self.live.remove(ptr)?;
         let class = object.slot as usize % self.slots.len();
         self.slots[class].free.push(object.slot);
         Some(object)

@@ -13,19 +13,21 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use crate::address_map::AddressMap;
+
 /// Slabs of as many pages each.
 #[derive(Debug, Default)]
 pub(super) struct Occupied {
     slab_bytes: u64,
     /// By the number of a slab: its live objects.
-    live: FxHashMap<u64, u32>,
+    live: AddressMap<u32>,
 }
 
 impl Occupied {
     /// `slab_bytes` are those of a slab; where that is not known, 0, all objects lie in one.
     pub(super) fn new(slab_bytes: u64) -> Occupied {
         let slab_bytes = if slab_bytes == 0 { u64::MAX } else { slab_bytes };
-        Occupied { slab_bytes, live: FxHashMap::default() }
+        Occupied { slab_bytes, live: AddressMap::default() }
     }
 
     /// Returns the number of the slab that an object lies in.
@@ -41,15 +43,15 @@ impl Occupied {
 
     /// Notes an object that comes.
     pub(super) fn enter(&mut self, slab: u64) {
-        *self.live.entry(slab).or_default() += 1;
+        *self.live.or_insert(slab, 0).0 += 1;
     }
 
     /// Notes an object that goes.
     pub(super) fn leave(&mut self, slab: u64) {
-        if let Some(live) = self.live.get_mut(&slab) {
+        if let Some(live) = self.live.get_mut(slab) {
             *live -= 1;
             if *live == 0 {
-                self.live.remove(&slab);
+                self.live.remove(slab);
             }
         }
     }
@@ -69,7 +71,7 @@ impl Occupied {
 
     /// Returns how many objects live in a slab.
     pub(super) fn live_in(&self, slab: u64) -> u32 {
-        self.live.get(&slab).copied().unwrap_or(0)
+        self.live.get(slab).unwrap_or(0)
     }
 }
 

@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 use super::cpu_slabs::CpuSlabs;
 use super::flow::{Flows, ORIGIN_BITS, Told};
 use super::objects::TOUCHED;
+use crate::address_map::AddressMap;
 use crate::source::{Facts, RowAddresses};
 use crate::{Error, Kind, RawEvent, Samples, TraceReader};
 
@@ -27,10 +28,10 @@ pub(crate) struct Unfreed {
     reused: Bits,
     /// By the number of a page of 4 KiB: the cache that it is a slab of, and those that it was a slab of before, one after
     /// the other.
-    slabs: FxHashMap<u64, Stamp>,
+    slabs: AddressMap<Stamp>,
     slabs_before: FxHashMap<u64, Vec<Stamp>>,
     /// By address
-    live: FxHashMap<u64, Stamp>,
+    live: AddressMap<Stamp>,
     flows: Flows,
     cpu_slabs: CpuSlabs,
     pub(super) by_cache: FxHashMap<String, Told>,
@@ -42,7 +43,7 @@ const OWN: u64 = u64::MAX >> ORIGIN_BITS;
 /// An allocation's number, and what its cache is known by. Of a page in the slabs of a cache: how many allocations there were
 /// when an object in it was last allocated or freed. (Both are one word, since the maps are larger than the processor's
 /// caches.)
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Stamp(u64);
 
 impl Stamp {
@@ -120,8 +121,8 @@ impl Unfreed {
     pub(crate) fn note_all(&mut self, events: &[RawEvent]) {
         for part in events.chunks(TOUCHED) {
             // As in `Objects::touch`
-            let there = part.iter().filter(|event| self.live.contains_key(&event.ptr));
-            std::hint::black_box(there.count());
+            self.live.touch(part.iter().map(|event| event.ptr));
+            self.slabs.touch(part.iter().map(|event| event.ptr >> PAGE_SHIFT));
             part.iter().for_each(|event| self.note(event));
         }
     }
@@ -157,11 +158,13 @@ impl Unfreed {
     fn note_slab(&mut self, event: &RawEvent, owner: Option<u32>) {
         let (page, last) = (event.ptr >> PAGE_SHIFT, self.allocs);
         let Some(owner) = owner else {
-            self.slabs.entry(page).and_modify(|life| *life = Stamp::new(last, life.origin()));
+            if let Some(life) = self.slabs.get_mut(page) {
+                *life = Stamp::new(last, life.origin());
+            }
             return;
         };
         let now = Stamp::new(last, owner);
-        let life = self.slabs.entry(page).or_insert(now);
+        let (life, _) = self.slabs.or_insert(page, now);
         if life.origin() != owner {
             self.slabs_before.entry(page).or_default().push(*life);
         }
@@ -188,7 +191,7 @@ impl Unfreed {
     /// those of the machine.
     fn slab_end(&self, ptr: u64, number: u64, pages: u64) -> Option<(u64, bool)> {
         let life = |page| {
-            let latest = *self.slabs.get(&page)?;
+            let latest = self.slabs.get(page)?;
             let before = self.slabs_before.get(&page).map_or(&[][..], Vec::as_slice);
             match before.get(before.partition_point(|life| life.number() <= number)) {
                 Some(life) => Some((*life, true)),
@@ -226,7 +229,7 @@ impl Unfreed {
             };
             self.live.insert(event.ptr, Stamp::new(number, origin))
         } else {
-            self.live.remove(&event.ptr)
+            self.live.remove(event.ptr)
         };
         let ended = ended.map(|stamp| (stamp.number(), stamp.origin()));
         match ended {
@@ -255,7 +258,7 @@ impl Unfreed {
     /// Drops what was needed only while the events were looked at.
     pub(crate) fn finish(mut self) -> Unfreed {
         self.by_cache = std::mem::take(&mut self.flows).by_cache();
-        self.live = FxHashMap::default();
+        self.live = AddressMap::default();
         self
     }
 
