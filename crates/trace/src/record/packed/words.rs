@@ -1,10 +1,10 @@
 //! Pages of the ring buffer in a quarter of their bytes: a record is told by how it differs from another of its call site.
 //!
 //! # How it works
-//! Records of one event and call site have the same length, sizes, flags and name of a cache. The last one of each is kept,
-//! by a hash of the words that hold event and call site. A record is the number of that place, one bit for each of its words,
-//! and the words that differ: time and address, most often. The word that holds the thread is compared with that of the
-//! record before. All else is kept as it is, so that any bytes come back as they were.
+//! Records of one event, call site and length have the same sizes, flags and name of a cache. The last one of each is kept,
+//! at one of two places by a hash of these. A record is the number of that place, one bit for each of its words, and the
+//! words that differ: time and address, most often. The word that holds the thread is compared with that of the record
+//! before. All else is kept as it is, so that any bytes come back as they were.
 //!
 //! Of most pages all records are packed so. The reader gives these one by one, and never makes the page: what a record is
 //! like ([`Told`]) is worth more than its bytes.
@@ -68,17 +68,28 @@ impl Last {
         usize::from(self.lengths[place])
     }
 
+    /// Returns the place of a record: the first of two, unless another event, call site or length has it. (With one place,
+    /// and one for all lengths, a record in ten came whole.)
+    #[inline]
+    fn place(&self, record: &[[u8; 4]]) -> usize {
+        let number = |place: &[[u8; 4]]| u32::from_le_bytes(place[EVENT]) & 0xffff;
+        let (event, site) = (number(record), u32::from_le_bytes(record[SITE]));
+        let hash = ((event << 16) ^ site).wrapping_add((record.len() as u32) << 8);
+        let place = |hash: u32| ((u64::from(hash) * PLACES as u64) >> 32) as usize;
+        let first = place(hash.wrapping_mul(0x9e37_79b9));
+        let known = &self.words[first];
+        match self.length(first) {
+            0 => first,
+            length if length != record.len() => place(hash.wrapping_mul(0x85eb_ca6b)),
+            _ if number(known) == event && known[SITE] == record[SITE] => first,
+            _ => place(hash.wrapping_mul(0x85eb_ca6b)),
+        }
+    }
+
     fn clear(&mut self) {
         self.lengths = [0; PLACES];
         self.thread = [0; 4];
     }
-}
-
-/// Returns the place of a record.
-#[inline]
-fn place(event: u32, site: u32) -> usize {
-    let hash = (((event & 0xffff) << 16) ^ site).wrapping_mul(0x9e37_79b9);
-    ((u64::from(hash) * PLACES as u64) >> 32) as usize
 }
 
 /// Returns how many words the record has whose first two are these; 0 for what is none.
@@ -154,7 +165,7 @@ fn committed_words(words: &[[u8; 4]]) -> Option<usize> {
 
 #[inline]
 fn add_record(last: &mut Last, record: &[[u8; 4]], says: &mut Vec<u8>, words: &mut Vec<[u8; 4]>) {
-    let place = place(u32::from_le_bytes(record[EVENT]), u32::from_le_bytes(record[SITE]));
+    let place = last.place(record);
     let length = record.len();
     let known = &mut last.words[place][..length];
     let thread = std::mem::replace(&mut last.thread, record[THREAD]);
