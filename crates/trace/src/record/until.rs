@@ -33,7 +33,9 @@ impl<S: Source> Source for Until<'_, S> {
         let before = to.len();
         let goes_on = self.source.read(to)?;
         // They are in order of time, but for those of one CPU whose clock ran backwards.
-        if to[before..].iter().any(|event| event.time_ns > self.until_ns) {
+        if self.until_ns != u64::MAX
+            && to[before..].iter().any(|event| event.time_ns > self.until_ns)
+        {
             let dropped = to.extract_if(before.., |event| event.time_ns > self.until_ns);
             dropped.for_each(drop);
         }

@@ -189,6 +189,34 @@ impl Layout {
         is_usual.then_some((pid.offset, ptr.offset))
     }
 
+    /// Returns the words of a record that have its numbers and its flags, and neither its call site nor where its cache is
+    /// named: bits, the first word's lowest. Words behind the 31st are not told.
+    pub(super) fn numbers(&self) -> u32 {
+        let words = |place: Place| {
+            let (first, last) = (place.offset / 4, (place.offset + place.bytes.max(1) - 1) / 4);
+            (first..=last.min(31)).fold(0, |words, word| words | 1u32 << word.min(31))
+        };
+        let of = |places: &[Option<Place>]| {
+            let whole = places.iter().flatten().filter(|place| place.offset < 120);
+            whole.fold(0, |all, place| all | words(*place))
+        };
+        let sizes = self.sizes.map_or(0, |sizes| {
+            let Sizes { bytes_req, bytes_alloc, gfp, node, accounted } = sizes;
+            of(&[Some(bytes_req), Some(bytes_alloc), Some(gfp), node, accounted])
+        });
+        let cache = self.cache.0.map(|(place, _)| place);
+        (sizes | of(&[self.maker.flags])) & !of(&[Some(self.call_site), cache])
+    }
+
+    /// Reads again what a record says beside time, thread and object, where it differs from that of `event` in numbers
+    /// alone; `None` when it is too short.
+    pub(super) fn renew(&self, record: &[u8], event: &mut RawEvent) -> Option<Level> {
+        if let Some(sizes) = &self.sizes {
+            (event.bytes_req, event.bytes_alloc, event.gfp, event.node) = sizes.read(record)?;
+        }
+        Some(self.maker.level(record))
+    }
+
     /// Reads a record of `cpu`; `None` when it is too short.
     #[inline(always)]
     pub(crate) fn decode(

@@ -2,7 +2,8 @@
 //!
 //! # How it works
 //! Packed pages tell of each record in which words it differs from an earlier one ([`Told`]). Where these have only its time,
-//! its thread and its object, its event is made of the earlier one, and no name is looked up.
+//! its thread and its object, its event is made of the earlier one, and no name is looked up. Where sizes and flags differ
+//! beside, as in an interrupt, these are read again.
 //!
 //! # Invariants
 //! What is known of a place is of the last record of that place, or nothing is.
@@ -31,6 +32,8 @@ impl Told {
 pub(crate) enum NextPage {
     /// Nothing
     End,
+    /// Nothing yet: the recorder has not written it
+    Later,
     /// A page, of as many bytes
     Whole(usize),
     /// The head of a page, whose records are given one by one
@@ -96,6 +99,21 @@ struct Last {
     ptr_at: usize,
     /// The words in which another record may differ
     may_differ: u32,
+    /// Those that are read again then, in the first of which is the number of the event, too
+    renewed: u32,
+    number: [u8; 2],
+    layout: Layout,
+}
+
+impl Last {
+    /// Makes it that of a record which differs in words that can be read again; `None` where it differs in others.
+    fn renew(&mut self, differs: u32, record: &[u8]) -> Option<()> {
+        if differs & !self.renewed != 0 || record.get(..2)? != self.number {
+            return None;
+        }
+        self.level = self.layout.renew(record, &mut self.event)?;
+        Some(())
+    }
 }
 
 /// The last events of a CPU's places, as far as they are known.
@@ -121,14 +139,15 @@ impl Repeats {
     /// Returns the event of a record, and who made it, where it is like the last one of its place.
     #[inline]
     pub(super) fn event(
-        &self,
+        &mut self,
         told: Told,
         record: &[u8],
         time_ns: u64,
     ) -> Option<(RawEvent, Level)> {
-        let last = self.last.get(usize::from(told.place))?.as_ref()?;
-        if told.differs & !last.may_differ != 0 {
-            return None;
+        let last = self.last.get_mut(usize::from(told.place))?.as_mut()?;
+        let differs = told.differs & !last.may_differ;
+        if differs != 0 {
+            last.renew(differs, record)?;
         }
         let pid = u32::from_le_bytes(*record.get(last.pid_at..)?.first_chunk()?);
         let ptr = u64::from_le_bytes(*record.get(last.ptr_at..)?.first_chunk()?);
@@ -147,7 +166,9 @@ impl Repeats {
             // Behind the first word, which has the time
             let words = |first: usize, count: u32| ((1u32 << count) - 1) << (first / 4 + 1);
             let may_differ = 1 | words(pid_at, 1) | words(ptr_at, 2);
-            Last { event, level, pid_at, ptr_at, may_differ }
+            let renewed = layout.numbers() << 1 & !may_differ;
+            let number = record.first_chunk().copied().unwrap_or_default();
+            Last { event, level, pid_at, ptr_at, may_differ, renewed, number, layout: *layout }
         });
     }
 }
@@ -173,9 +194,9 @@ mod tests {
         let event = layout.decode(&first, 5, 2, &mut Names::default()).unwrap();
         repeats.note(told(Told::ALL), &layout, &first, event);
         // Words of the record: length and time, the event and its flags, thread, two of the call site, two of the object.
-        for (differs, is_like) in [(1, true), (2, false), (4, true), (8, false), (16, false)]
+        for (differs, is_like) in [(1, true), (2, true), (4, true), (8, false), (16, false)]
             .into_iter()
-            .chain([(32, true), (64, true), (0x65, true), (0x80, false)])
+            .chain([(32, true), (64, true), (0x67, true), (0x80, false)])
         {
             let like = repeats.event(told(differs), &record(9, 0x9000), 6);
             let expected = RawEvent { time_ns: 6, pid: 9, ptr: 0x9000, ..event };
@@ -183,5 +204,40 @@ mod tests {
         }
         repeats.forget(told(0));
         assert_eq!(repeats.event(told(0), &first, 5), None);
+    }
+    /// What an interrupt allocates has other flags; each such record used to be decoded as if none were like it.
+    #[test]
+    fn sizes_and_flags_that_differ_are_read_again_and_stay() {
+        const KMALLOC: &str = "name: kmalloc\nID: 8\n\
+            \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
+            \tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n\
+            \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\
+            \tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n\
+            \tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n\
+            \tfield:size_t bytes_req;\toffset:24;\tsize:8;\tsigned:0;\n\
+            \tfield:size_t bytes_alloc;\toffset:32;\tsize:8;\tsigned:0;\n\
+            \tfield:unsigned int gfp_flags;\toffset:40;\tsize:4;\tsigned:0;\n";
+        let format = EventFormat::parse(KMALLOC).unwrap();
+        let layout = Layout::new(kind_of("kmalloc").unwrap(), &format).unwrap();
+        let record = |number: u8, flags: u8, bytes: u64, gfp: u32| {
+            let fields = [[number, 0, flags, 0], 7u32.to_le_bytes()].concat();
+            let numbers = [0x1000, 0x8000, bytes, 64].map(u64::to_le_bytes).concat();
+            [fields, numbers, gfp.to_le_bytes().to_vec()].concat()
+        };
+        let (mut repeats, mut names) = (Repeats::default(), Names::default());
+        let first = record(8, 0, 60, 0xcc0);
+        let event = layout.decode(&first, 5, 2, &mut names).unwrap();
+        repeats.note(Told { place: 3, differs: Told::ALL }, &layout, &first, event);
+        let mut like =
+            |differs, record: &[u8]| repeats.event(Told { place: 3, differs }, record, 5);
+        let flags_and_sizes = 1 << 1 | 1 << 7 | 1 << 11;
+        let other = record(8, 0x10, 50, 0x820);
+        let expected = layout.decode(&other, 5, 2, &mut names).unwrap();
+        assert_ne!(expected, event);
+        assert_eq!(like(flags_and_sizes, &other), Some((expected, Level::SoftInterrupt)));
+        assert_eq!(like(1, &other), Some((expected, Level::SoftInterrupt)), "it is the last one");
+        assert_eq!(like(flags_and_sizes, &first), Some((event, Level::Thread)));
+        assert_eq!(like(1 << 1, &record(9, 0, 60, 0xcc0)), None, "another event");
+        assert_eq!(like(1 << 3, &first), None, "another call site");
     }
 }

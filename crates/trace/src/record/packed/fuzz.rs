@@ -57,10 +57,14 @@ fn events_of(
     let free = format(format!("name: kfree\nID: 7\n{FIELDS}"));
     let named = "\tfield:__data_loc char[] name;\toffset:24;\tsize:4;\tsigned:0;\n";
     let cache_free = format(format!("name: kmem_cache_free\nID: 8\n{FIELDS}{named}"));
+    let sizes = "\tfield:unsigned int bytes_req;\toffset:24;\tsize:4;\tsigned:0;\n\
+        \tfield:unsigned int bytes_alloc;\toffset:28;\tsize:4;\tsigned:0;\n\
+        \tfield:unsigned int gfp_flags;\toffset:32;\tsize:4;\tsigned:0;\n";
+    let alloc = format(format!("name: kmalloc\nID: 9\n{FIELDS}{sizes}"));
     let place = |offset, bytes| Place { offset, bytes };
     let page = PageFormat { timestamp: place(0, 8), commit: place(8, 8), data: place(16, 112) };
     let streams = vec![(0, pages)];
-    let source = TracefsRaw::new(page, &[free, cache_free], streams, Facts::default());
+    let source = TracefsRaw::new(page, &[free, cache_free, alloc], streams, Facts::default());
     let mut source = source.expect("good formats").mark(vec![3, 0x0300_0000]);
     let mut events = Vec::new();
     while source.read(&mut events).expect("memory can be read") {}
