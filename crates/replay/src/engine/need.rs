@@ -23,6 +23,8 @@ const CPU_BYTES: u64 = 24 << 10;
 const MACHINE_BYTES: u64 = 8 << 20;
 /// Caches of kmalloc beside those of the trace.
 const KMALLOC_CACHES: u64 = 64;
+/// All machines at once use at most as much, however much is free. (Seven machines of 512 CPUs took 12 GiB together.)
+const TOGETHER_BYTES_MAX: u64 = 4 << 30;
 
 /// Returns about how many bytes a machine needs that replays a part of a trace: one of `parts` equal ones.
 pub(crate) fn machine_bytes(meta: &Meta, parts: u64) -> u64 {
@@ -40,7 +42,7 @@ pub(crate) fn machine_bytes(meta: &Meta, parts: u64) -> u64 {
 
 /// Returns how many machines of this size fit at once, one at least.
 pub(crate) fn fitting(machine_bytes: u64) -> usize {
-    let room = memory_room_bytes().unwrap_or(u64::MAX);
+    let room = memory_room_bytes().unwrap_or(u64::MAX).min(TOGETHER_BYTES_MAX);
     usize::try_from(room / machine_bytes.max(1)).unwrap_or(usize::MAX).max(1)
 }
 
@@ -62,6 +64,7 @@ mod tests {
     #[test]
     fn one_machine_always_runs() {
         assert_eq!(fitting(u64::MAX), 1);
+        assert!(fitting(TOGETHER_BYTES_MAX / 2) <= 2, "they are together in 4 GiB");
         assert!(fitting(1) > 1);
     }
 }
