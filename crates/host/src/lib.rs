@@ -27,7 +27,7 @@ pub use key::{Key, KeyHasher};
 pub use memory_limit::{end_watch, memory_available_bytes, memory_room_bytes, watch_memory};
 pub use printable::{is_obeyed, printable};
 pub use program::find_program;
-pub use raw::standard_output_was_closed;
+pub use raw::{run_as_others, run_when_idle, standard_output_was_closed};
 pub use signals::{Interrupt, Signals, survive_file_size_limit};
 pub use temporary_folder::TemporaryFolder;
 pub use terminal::Terminal;

@@ -155,6 +155,27 @@ impl Samples {
         (from_ns, begin_ns.saturating_add(end_of(Some(last))).max(from_ns))
     }
 
+    /// Returns whether these went on from `begun`: the same caches, of which nothing but their numbers changed.
+    pub(crate) fn go_on_from(&self, begun: &Samples) -> bool {
+        let facts = |cache: &SampledCache| SampledCache {
+            kept_slabs_end: None,
+            at: Vec::new(),
+            objects: Vec::new(),
+            slabs: Vec::new(),
+            ..cache.clone()
+        };
+        let is_same = |((name, cache), (known, before)): (
+            (&String, &SampledCache),
+            (&String, &SampledCache),
+        )| {
+            name == known && cache.at(0) == before.at(0) && facts(cache) == facts(before)
+        };
+        self.times_ns.starts_with(&begun.times_ns)
+            && self.parts_ns.starts_with(&begun.parts_ns)
+            && self.caches.len() == begun.caches.len()
+            && self.caches.iter().zip(&begun.caches).all(is_same)
+    }
+
     /// Begins a sample that was read from `begin_ns` on; `parts_ns` are the ends of its parts.
     pub(crate) fn begin_reading(&mut self, begin_ns: u64, ends_ns: Vec<u32>) {
         self.parts_ns.resize(self.times_ns.len(), Vec::new());

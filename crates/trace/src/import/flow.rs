@@ -17,7 +17,7 @@ use super::kmalloc::{class_name, kmalloc_bucket, kmalloc_kind};
 use super::living::{Living, Reading};
 use crate::kmalloc::joined;
 use crate::source::Facts;
-use crate::{Kind, NONE, RawEvent, Samples};
+use crate::{Kind, NONE, RawEvent, Samples, Site, Symbols};
 
 /// The objects of a cache that came and went in one interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -85,6 +85,22 @@ impl Flows {
         Flows { samples: joined(samples), ..Flows::default() }
     }
 
+    /// Notes a sample that was taken meanwhile. No event is counted before its sample is known, if it is not before all of
+    /// them.
+    pub(super) fn sampled(&mut self, begin_ns: u64, ends_ns: Vec<u32>) {
+        self.samples.begin_reading(begin_ns, ends_ns);
+    }
+
+    /// Takes the samples as they are at the end. Returns whether all that was counted would have been the same with them,
+    /// and with these names.
+    pub(super) fn go_on(&mut self, samples: &Samples, facts: &Facts) -> bool {
+        let buckets = facts.names.sites.iter().map(|site| bucket(site, &facts.symbols));
+        let samples = joined(samples);
+        let is_same = samples.go_on_from(&self.samples) && buckets.eq(self.buckets.iter().copied());
+        self.samples = samples;
+        is_same
+    }
+
     /// Begins a new interval if a sample was taken up to the time of the next event.
     #[inline]
     pub(super) fn reach(&mut self, time_ns: u64) {
@@ -97,12 +113,8 @@ impl Flows {
     /// Notes the names of call sites and caches that are new, before their first events.
     pub(super) fn name(&mut self, facts: &Facts) {
         let Facts { names, symbols, .. } = facts;
-        self.buckets.extend(names.sites[self.buckets.len()..].iter().map(|site| {
-            match site.name.as_str() {
-                "" => kmalloc_bucket(&symbols.site_name(site.address)),
-                name => kmalloc_bucket(name),
-            }
-        }));
+        let new = names.sites[self.buckets.len()..].iter();
+        self.buckets.extend(new.map(|site| bucket(site, symbols)));
         self.caches.extend_from_slice(&names.caches[self.caches.len()..]);
     }
 
@@ -206,6 +218,14 @@ impl Flows {
             (name, Told { flows, living })
         });
         told.filter(|(name, _)| !name.is_empty()).collect()
+    }
+}
+
+/// Returns the kind of kmalloc's caches that is a call site's own.
+fn bucket(site: &Site, symbols: &Symbols) -> Option<&'static str> {
+    match site.name.as_str() {
+        "" => kmalloc_bucket(&symbols.site_name(site.address)),
+        name => kmalloc_bucket(name),
     }
 }
 

@@ -255,6 +255,17 @@ impl Unfreed {
         self.flows.name(facts);
     }
 
+    /// Notes a sample that was taken meanwhile, before events behind its beginning are looked at.
+    pub(crate) fn sampled(&mut self, begin_ns: u64, ends_ns: Vec<u32>) {
+        self.flows.sampled(begin_ns, ends_ns);
+    }
+
+    /// Takes the samples as they are at the end, of which those at the beginning were known; returns whether nothing that
+    /// was found would have been another with them. `facts` has the names of what was looked at.
+    pub(crate) fn go_on(&mut self, samples: &Samples, facts: &Facts) -> bool {
+        self.flows.go_on(samples, facts)
+    }
+
     /// Drops what was needed only while the events were looked at.
     pub(crate) fn finish(mut self) -> Unfreed {
         self.by_cache = std::mem::take(&mut self.flows).by_cache();

@@ -12,13 +12,17 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
+use rustix::time::ClockId;
 
-use super::packed::Writer;
+use super::first_look::WRITTEN_WITHIN_NS;
+use super::packed::{Growth, Writer};
+use super::sampler;
 use super::unfinished::Unfinished;
 use crate::Error;
 
@@ -39,6 +43,7 @@ const PAGES: usize = 64;
 #[derive(Debug)]
 pub(super) struct Drain {
     spool: Writer,
+    growth: Arc<Growth>,
     pipe: File,
     pipe_path: PathBuf,
     spool_path: PathBuf,
@@ -60,7 +65,13 @@ impl Drain {
         let spool_path = unfinished.pages_path(cpu);
         let spool = unfinished.create_pages(cpu, page_bytes)?;
         let (run_for, written_for) = (Duration::ZERO, Duration::ZERO);
-        Ok(Drain { spool, pipe, pipe_path, spool_path, page_bytes, run_for, written_for })
+        let growth = spool.growth();
+        Ok(Drain { spool, growth, pipe, pipe_path, spool_path, page_bytes, run_for, written_for })
+    }
+
+    /// Returns how far its file has come.
+    pub(super) fn growth(&self) -> Arc<Growth> {
+        Arc::clone(&self.growth)
     }
 
     /// Empties the buffer until `stop`, and then to the end. A file that cannot be written ends it at once.
@@ -113,16 +124,20 @@ impl Drain {
 
     /// Moves up to [`PAGES`] pages; returns whether there may be more worth moving.
     fn move_pages(&mut self, buffer: &mut [u8], ending: bool) -> Result<bool, Error> {
-        let (mut filled, mut more) = (0, true);
+        let (mut filled, mut more, mut is_empty) = (0, true, false);
+        let begun_ns = sampler::clock_ns(ClockId::Monotonic);
         for page in buffer.chunks_exact_mut(self.page_bytes) {
             match self.pipe.read(page) {
-                Ok(0) => more = false,
+                Ok(0) => (more, is_empty) = (false, true),
                 Ok(bytes) => {
                     page[bytes..].fill(0);
                     filled += self.page_bytes;
-                    more = ending || nearly_full(page);
+                    let is_full = nearly_full(page);
+                    (more, is_empty) = (ending || is_full, !is_full);
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => more = false,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    (more, is_empty) = (false, true);
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(Error::io(&self.pipe_path, "cannot read", error)),
             }
@@ -135,6 +150,9 @@ impl Drain {
         self.written_for += since.elapsed();
         written
             .map_err(|error| Error::io(&self.spool_path, "cannot write the recording", error))?;
+        if is_empty {
+            self.growth.complete(begun_ns.saturating_sub(WRITTEN_WITHIN_NS));
+        }
         Ok(more)
     }
 }

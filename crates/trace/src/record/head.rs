@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::chosen;
 use super::options::{Keep, RecordOptions};
 use super::slab_limit::SlabReached;
 use crate::cgroups::Running;
@@ -92,6 +93,11 @@ impl Head {
     pub(super) const VERSION: u32 = 2;
     /// The version whose files have the pages as they are.
     pub(super) const VERSION_WHOLE_PAGES: u32 = 1;
+
+    /// Returns whether there are files of events that BPF chose.
+    pub(super) fn has_objects(&self) -> bool {
+        self.formats.iter().any(|format| format == chosen::FORMATS[0])
+    }
 
     /// Returns whether its files have packed pages.
     pub(super) fn is_packed(&self) -> bool {

@@ -3,8 +3,9 @@
 //! # How it works
 //! An instance of tracefs of our own, with the kmem events on; one thread per CPU moves whole pages of the ring buffer to
 //! a file while the command runs ([`drain`]), in a folder beside the output ([`unfinished`]); afterwards the trace is made
-//! of that folder ([`process`]), also of one whose recorder was killed ([`recover`]). What the kernel could not store is
-//! counted by the kernel itself (`per_cpu/cpuN/stats`).
+//! of that folder ([`process`]), also of one whose recorder was killed ([`recover`]). What can be found out before is found
+//! out while the command runs, where CPUs are idle ([`first_look`]). What the kernel could not store is counted by the
+//! kernel itself (`per_cpu/cpuN/stats`).
 //!
 //! Work that tracefs could do for each event or context switch costs the workload, so it is left undone. Our own
 //! threads' events are dropped here and not by `set_event_notrace_pid`, which took a workload of much messaging
@@ -33,11 +34,15 @@ mod config;
 mod counter;
 mod drain;
 mod filter;
+mod first_look;
 mod head;
 pub(crate) mod machine;
+#[cfg(test)]
+mod made_up;
 mod options;
 mod own;
 mod packed;
+mod pages;
 mod paired;
 mod probes;
 mod process;
@@ -77,9 +82,9 @@ pub fn record(
     let writer = TraceWriter::create(&options.output)?;
     let mut unfinished = Unfinished::create(&options.output)?;
     let recorded = Recording::begin(options, &unfinished)?.run(options, &mut unfinished);
-    let mut signals = recorded.map_err(|error| match unfinished.is_kept() {
+    let (mut signals, look) = recorded.map_err(|error| match unfinished.is_kept() {
         true => unfinished.kept(&error),
         false => error,
     })?;
-    process(unfinished, writer, &mut signals, progress)
+    process(unfinished, writer, look, &mut signals, progress)
 }

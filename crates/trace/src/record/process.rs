@@ -6,43 +6,35 @@
 //! is removed; whatever goes wrong before leaves it as it is, so that the same can be tried again.
 
 use std::collections::BTreeSet;
-use std::fmt::Display;
-use std::fs::File;
-use std::io::BufReader;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use slablab_host::Signals;
 
 use super::called::Called;
 use super::filter::places;
+use super::first_look::FirstLook;
 use super::head::{ChosenParts, Head, Tail};
 use super::machine;
 use super::options::{Keep, RecordSummary};
 use super::own::WithoutOwn;
-use super::packed;
+use super::pages::Pages;
 use super::paired::Paired;
 use super::unfinished::Unfinished;
 use super::until::Until;
 use crate::cgroups::Cgroups;
 use crate::import::{Importer, Unfreed};
-use crate::source::ahead::Ahead;
-use crate::source::format::EventFormat;
-use crate::source::large::LargeOnce;
-use crate::source::page_format::PageFormat;
-use crate::source::repeats::{NextPage, NextRecord, PageSource};
-use crate::source::tracefs_raw::TracefsRaw;
-use crate::source::{Facts, Source};
-use crate::{Addresses, Error, Meta, Progress, RecordedCache, Samples, Symbols, TraceWriter};
+use crate::source::Source;
+use crate::{Addresses, Error, Meta, Progress, RecordedCache, Symbols, TraceWriter};
 
 /// Makes the trace and removes the folder.
 pub(super) fn process(
     unfinished: Unfinished,
     writer: TraceWriter,
+    look: Option<FirstLook>,
     signals: &mut Signals,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RecordSummary, Error> {
-    let written = write(&unfinished, writer, signals, progress);
+    let written = write(&unfinished, writer, look, signals, progress);
     let summary = written.map_err(|error| unfinished.kept(&error))?;
     unfinished.remove();
     Ok(summary)
@@ -51,6 +43,7 @@ pub(super) fn process(
 fn write(
     unfinished: &Unfinished,
     writer: TraceWriter,
+    look: Option<FirstLook>,
     signals: &mut Signals,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RecordSummary, Error> {
@@ -66,7 +59,7 @@ fn write(
     let addresses = if head.chosen.is_stripped { Addresses::Strip } else { Addresses::Keep };
     let importer = Importer::new(writer.addresses(addresses), unfinished.output());
     let mut importer = Part { pages: &pages, tail: &tail, chosen: &head.chosen }
-        .samples(importer, &mut meta, &symbols, signals, progress)?;
+        .samples(importer, look, &mut meta, &symbols, signals, progress)?;
     let source = Until::new(pages.source(symbols.clone())?, tail.until_ns, signals);
     let callers = places(&symbols, &head.chosen.callers)?;
     let is_part = !head.chosen.sites.is_empty() || !callers.is_empty();
@@ -141,6 +134,7 @@ impl Part<'_> {
     fn samples(
         &self,
         mut importer: Importer,
+        look: Option<FirstLook>,
         meta: &mut Meta,
         symbols: &Symbols,
         signals: &mut Signals,
@@ -148,9 +142,13 @@ impl Part<'_> {
     ) -> Result<Importer, Error> {
         meta.samples.caches.retain(|name, _| self.chosen.is_whole(name));
         if !meta.samples.caches.is_empty() {
-            let source = self.pages.source(symbols.clone())?;
+            let looked = look.map(|look| look.go_on(self.pages, &meta.samples, symbols));
+            let (source, unfreed) = match looked.transpose()?.flatten() {
+                Some(looked) => looked,
+                None => (self.pages.source(symbols.clone())?, Unfreed::new(&meta.samples)),
+            };
             let source = Until::new(source, self.tail.until_ns, signals);
-            let mut unfreed = unfreed(source, &meta.samples, progress)?;
+            let mut unfreed = look_at_all(source, unfreed, progress)?;
             unfreed.take_off_own(&mut meta.samples);
             unfreed.tell_cpu_slabs(&mut meta.samples, meta.cpus);
             importer = importer.sampled(&meta.samples, unfreed, meta.cpus);
@@ -164,12 +162,12 @@ impl Part<'_> {
 }
 
 /// Finds out which allocations are never freed by an event, and what comes and goes between two samples.
-fn unfreed(
+fn look_at_all(
     mut source: impl Source,
-    samples: &Samples,
+    mut unfreed: Unfreed,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Unfreed, Error> {
-    let (mut unfreed, mut events) = (Unfreed::new(samples), Vec::new());
+    let mut events = Vec::new();
     while source.read(&mut events)? {
         unfreed.name(source.facts());
         unfreed.note_all(&events);
@@ -177,90 +175,6 @@ fn unfreed(
         progress(Progress { phase: "matching", ..source.facts().progress() });
     }
     Ok(unfreed.finish())
-}
-
-/// The events of all pages, one after the other.
-type RawEvents = LargeOnce<TracefsRaw<PageFile>>;
-
-/// The pages of a CPU.
-#[derive(Debug)]
-enum PageFile {
-    Packed(Box<packed::Reader<File>>),
-    /// Of an older recorder
-    Whole(BufReader<File>),
-}
-
-impl PageSource for PageFile {
-    fn next_page(&mut self, page: &mut [u8]) -> std::io::Result<NextPage> {
-        match self {
-            PageFile::Packed(pages) => pages.next_page(page),
-            PageFile::Whole(pages) => pages.next_page(page),
-        }
-    }
-
-    #[inline]
-    fn next_record(&mut self) -> NextRecord<'_> {
-        match self {
-            PageFile::Packed(pages) => pages.next_record(),
-            PageFile::Whole(pages) => pages.next_record(),
-        }
-    }
-}
-
-/// What the ring buffers held.
-struct Pages {
-    page: PageFormat,
-    is_packed: bool,
-    formats: Vec<EventFormat>,
-    /// The pages of each CPU, and those of its chosen events
-    files: Vec<(u32, PathBuf)>,
-    own_threads: Vec<u32>,
-}
-
-impl Pages {
-    fn open(unfinished: &Unfinished, head: &Head) -> Result<Pages, Error> {
-        let page = PageFormat::parse(&head.page.0, &head.page.1).map_err(unknown)?;
-        let page = page.with_bytes(head.page_bytes);
-        let formats = head.formats.iter().map(|text| EventFormat::parse(text).map_err(unknown));
-        let pages = head.cpus.iter().map(|&cpu| (cpu, unfinished.pages_path(cpu)));
-        let objects = (0..head.meta.cpus).map(|cpu| (cpu, unfinished.objects_path(cpu)));
-        let files = pages.chain(objects.filter(|(_, path)| path.exists()));
-        Ok(Pages {
-            page,
-            is_packed: head.is_packed(),
-            formats: formats.collect::<Result<_, _>>()?,
-            files: files.collect(),
-            own_threads: unfinished.own_threads()?,
-        })
-    }
-
-    /// Returns the events from the first on; those of the recorder are marked.
-    fn source(&self, symbols: Symbols) -> Result<Ahead<RawEvents>, Error> {
-        let mut bytes = 0;
-        let streams = self.files.iter().map(|(cpu, path)| {
-            let file = File::open(path).map_err(|e| Error::io(path, "cannot open", e))?;
-            let page_bytes = self.page.bytes();
-            if !self.is_packed {
-                bytes += file.metadata().map_or(0, |at| at.len());
-                let pages = BufReader::with_capacity(page_bytes * 64, file);
-                return Ok((*cpu, PageFile::Whole(pages)));
-            }
-            bytes += packed::bytes_of(&file, page_bytes);
-            let pages = packed::Reader::new(file, page_bytes, self.page.head_bytes());
-            Ok((*cpu, PageFile::Packed(Box::new(pages))))
-        });
-        let streams = streams.collect::<Result<_, Error>>()?;
-        let facts = Facts { symbols, bytes, ..Facts::default() };
-        let source = TracefsRaw::new(self.page, &self.formats, streams, facts).map_err(unknown)?;
-        Ok(Ahead::new(LargeOnce::new(source.mark(self.own_threads.clone()))))
-    }
-}
-
-fn unknown(what: impl Display) -> Error {
-    Error::CannotRecord {
-        what: format!("events/kmem: {what}"),
-        remedy: "record with `perf kmem record` and use `slablab import`".into(),
-    }
 }
 
 /// Returns those of `sites` that no event names, with the parts that the compiler made of each: what is called by the

@@ -10,7 +10,7 @@
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Barrier, OnceLock, mpsc};
+use std::sync::{Arc, Barrier, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
 use slablab_bpf::Ring;
@@ -20,9 +20,11 @@ use super::cgroups;
 use super::chosen::{self, Taking, Tracer, Wanted};
 use super::drain::{self, Drain};
 use super::filter::{Chosen, Filter, places};
+use super::first_look::{FirstLook, Prepared, StopLook};
 use super::head::{ChosenParts, Head, Tail};
 use super::machine;
 use super::options::{BUFFER_KIB_DEFAULT, Keep, RecordOptions};
+use super::pages::Pages;
 use super::probes::Probes;
 use super::sampler::{self, Sampler};
 use super::slab_limit::{self, SlabReached};
@@ -227,12 +229,13 @@ impl Recording {
         Ok(Recording { drains, sampler, chosen, events, head, signals, instance, probes })
     }
 
-    /// Runs the command with the events on, and says in the folder how it ended. Returns the signals, which stay caught.
+    /// Runs the command with the events on, and says in the folder how it ended. Returns the signals, which stay caught, and
+    /// what was found out meanwhile.
     pub(super) fn run(
         mut self,
         options: &RecordOptions,
         unfinished: &mut Unfinished,
-    ) -> Result<Signals, Error> {
+    ) -> Result<(Signals, Option<FirstLook>), Error> {
         self.head.meta.slabs_start = Some(crate::slabs::snapshot());
         unfinished.write_symbols()?;
         self.sampler.prepare();
@@ -240,28 +243,45 @@ impl Recording {
         self.head.meta.start_unix_ns = machine::unix_ns();
         unfinished.begin(&self.head)?;
         let started = Instant::now();
-        let events = self.run_events(options, unfinished)?;
+        let (events, look) = self.run_events(options, unfinished)?;
         let elapsed = started.elapsed();
         let tail = self.tail(events, elapsed)?;
         unfinished.end(&tail)?;
-        Ok(self.signals)
+        Ok((self.signals, look))
+    }
+
+    /// Returns what a first look at the events needs; `None` where nothing can be found out before the end.
+    fn prepare_look(&mut self, options: &RecordOptions) -> Option<Prepared> {
+        let mut samples = self.sampler.samples.clone();
+        samples.caches.retain(|name, _| self.head.chosen.is_whole(name));
+        // The stack of an event may be on the next page, which is not there yet.
+        if samples.caches.is_empty() || options.stacks {
+            return None;
+        }
+        let (listener, taken) = mpsc::channel();
+        self.sampler.listener = Some(listener);
+        let growths = self.drains.iter().map(Drain::growth).collect();
+        Some(Prepared { growths, samples, taken, thread: Arc::default() })
     }
 
     fn run_events(
         &mut self,
         options: &RecordOptions,
         unfinished: &mut Unfinished,
-    ) -> Result<Events, Error> {
-        let Recording { drains, sampler, chosen, instance, events, signals, .. } = self;
+    ) -> Result<(Events, Option<FirstLook>), Error> {
+        let started = Instant::now();
+        let samples = options.keep == Keep::All;
+        if samples {
+            self.sampler.sample();
+        }
+        let prepared = self.prepare_look(options);
+        let growths: Vec<_> = self.drains.iter().map(Drain::growth).collect();
+        let Recording { drains, sampler, chosen, instance, events, signals, head, .. } = self;
         let (stop, end) = (AtomicBool::new(false), AtomicBool::new(false));
         let (sampled, mut early) = (AtomicBool::new(false), OnceLock::new());
-        let samples = options.keep == Keep::All;
-        let (marked, marks) = (&Barrier::new(drains.len() + 2), &*instance);
+        let others = 2 + usize::from(prepared.is_some());
+        let (marked, marks) = (&Barrier::new(drains.len() + others), &*instance);
         let ends = &Ends { stop: &stop, sampled: &sampled, end: &end, early: &early };
-        let started = Instant::now();
-        if samples {
-            sampler.sample();
-        }
         std::thread::scope(|scope| {
             let (stop, sampled) = (StopOnDrop(ends.stop), StopOnDrop(ends.sampled));
             let run = |drain: &mut Drain| {
@@ -289,14 +309,28 @@ impl Recording {
                     std::thread::park_timeout(sampler::NAP);
                 }
             });
+            let stop_look = prepared.as_ref().map(Prepared::stop);
+            let (to_look_at, source) = mpsc::channel();
+            let looking = prepared.map(|prepared| {
+                scope.spawn(move || {
+                    marks.mark_thread();
+                    marked.wait();
+                    prepared.run(source.recv().ok()?)
+                })
+            });
             instance.mark_thread();
             marked.wait();
             instance.write("tracing_on", "0")?;
             let mut own_threads = instance.take_marks()?;
-            if own_threads.len() <= threads.len() + 1 {
+            if own_threads.len() < threads.len() + others {
                 own_threads = machine::own_threads(); // a kernel without marks
             }
             unfinished.write_own_threads(&own_threads)?;
+            let pages = Pages::begun(unfinished, head, own_threads);
+            // Whatever is wrong with them is said when the trace is made.
+            if let Ok(source) = pages.and_then(|pages| pages.growing(&growths)) {
+                let _ = to_look_at.send(source);
+            }
             for event in events.iter() {
                 instance.write(&format!("events/{event}/enable"), "1")?;
             }
@@ -326,12 +360,16 @@ impl Recording {
             sampling.join().expect("sampling does not panic");
             let threads = threads.into_iter().chain(taking);
             threads.for_each(|thread| thread.join().expect("draining does not panic"));
+            drop((stop_look, to_look_at));
+            let look = looking.and_then(StopLook::join);
             let slab_reached =
                 watching.and_then(|thread| thread.join().expect("watching does not panic"));
             let ended = ended.inspect_err(|_| unfinished.forget())?;
-            Ok((ended, slab_reached))
+            Ok((ended, slab_reached, look))
         })
-        .map(|(ended, slab_reached)| Events { ended, slab_reached, early: early.take() })
+        .map(|(ended, slab_reached, look)| {
+            (Events { ended, slab_reached, early: early.take() }, look)
+        })
     }
 
     /// Returns what is known when the events are off.

@@ -18,7 +18,7 @@ use super::process::process;
 use super::recording::lost_of;
 use super::tracefs::Tracefs;
 use super::unfinished::Unfinished;
-use super::{chosen, drain, machine, readings};
+use super::{drain, machine, readings};
 use crate::{Error, Progress, TraceWriter};
 
 /// Makes the trace that was to be at `output` of what an interrupted recording of it left.
@@ -36,7 +36,7 @@ pub fn recover(output: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Reco
         let tail = tail_of(&unfinished, &head)?;
         unfinished.end(&tail)?;
     }
-    process(unfinished, writer, &mut signals, progress)
+    process(unfinished, writer, None, &mut signals, progress)
 }
 
 /// Returns what can be known of the end of a recording whose recorder was killed.
@@ -58,7 +58,7 @@ fn tail_of(unfinished: &Unfinished, head: &Head) -> Result<Tail, Error> {
 
 /// Says that the recorder did not end in order, and what is not known for that reason.
 fn ended_early(head: &Head) -> String {
-    let ring = match head.formats.iter().any(|format| format == chosen::FORMATS[0]) {
+    let ring = match head.has_objects() {
         true => ", and what waited in BPF's ring is gone",
         false => "; what was lost is counted until it was recovered",
     };
@@ -135,27 +135,18 @@ fn keep_whole_pages(file: &File, page_bytes: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::chosen;
+    use crate::record::made_up::{self, PAGE_BYTES};
     use crate::source::format::KFREE;
 
-    const PAGE_BYTES: usize = 4096;
-    const PAGE: &str = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\
-        \tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n\
-        \tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
-    const EVENT: &str = "\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n\
-        \tarray       :   32 bits\n\n\tpadding     : type == 29\n\
-        \ttime_extend : type == 30\n\ttime_stamp : type == 31\n\tdata max type_len  == 28\n";
-
     fn page(number: u64) -> Vec<u8> {
-        let mut page = [(1000 * number).to_le_bytes(), (28 * 100u64).to_le_bytes()].concat();
-        for free in 0..100u32 {
-            page.extend(((24u32 / 4) | (5 << 5)).to_le_bytes());
-            page.extend([7, 0, 0, 0]);
-            page.extend(free.to_le_bytes());
-            page.extend((0x1000 + u64::from(free % 7)).to_le_bytes());
-            page.extend((0x8000 + 64 * (u64::from(free) + 100 * number)).to_le_bytes());
-        }
-        page.resize(PAGE_BYTES, 0);
-        page
+        let frees = (0..100u32).map(|free| {
+            let site = 0x1000 + u64::from(free % 7);
+            let ptr = 0x8000 + 64 * (u64::from(free) + 100 * number);
+            let (head, pid) = ([7, 0, 0, 0], free.to_le_bytes());
+            (5, [&head[..], &pid, &site.to_le_bytes(), &ptr.to_le_bytes()].concat())
+        });
+        made_up::page(1000 * number, &frees.collect::<Vec<_>>())
     }
 
     /// Recovers a recording of these pages; returns what its trace says.
@@ -163,15 +154,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("t.parquet");
         let mut unfinished = Unfinished::create(&output).unwrap();
-        let head = Head {
-            version,
-            cpus: vec![0],
-            page: (PAGE.to_owned(), EVENT.to_owned()),
-            page_bytes: PAGE_BYTES,
-            formats: vec![KFREE.to_owned()],
-            meta: crate::Meta { cpus: 1, ..crate::Meta::default() },
-            ..Head::default()
-        };
+        let head = Head { version, ..made_up::head(1, &[KFREE]) };
         if head.is_packed() {
             unfinished.create_pages(0, PAGE_BYTES).unwrap().write(pages).unwrap();
         } else {
@@ -194,5 +177,27 @@ mod tests {
         // Its last page was not written whole.
         let cut = recovered(Head::VERSION_WHOLE_PAGES, &pages[..pages.len() - 9]);
         assert_eq!(cut, recovered(Head::VERSION, &page(1)));
+    }
+    /// The trace was made without the events of a CPU, and nothing told it.
+    #[test]
+    fn a_file_of_chosen_events_that_is_gone_is_missed() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("t.parquet");
+        let mut unfinished = Unfinished::create(&output).unwrap();
+        let head = made_up::head(2, &chosen::FORMATS);
+        for cpu in [0, 1] {
+            unfinished.create_pages(cpu, PAGE_BYTES).unwrap();
+            unfinished.create_objects(cpu, PAGE_BYTES).unwrap();
+        }
+        unfinished.write_symbols().unwrap();
+        unfinished.begin(&head).unwrap();
+        unfinished.write_own_threads(&[]).unwrap();
+        let gone = unfinished.objects_path(1);
+        drop(unfinished);
+        std::fs::rename(&gone, folder.path().join("aside")).unwrap();
+        let said = recover(&output, &mut |_| ()).unwrap_err().to_string();
+        assert!(said.contains("cpu1.objects: cannot open"), "{said}");
+        std::fs::rename(folder.path().join("aside"), &gone).unwrap();
+        assert_eq!(recover(&output, &mut |_| ()).unwrap().meta.events, 0);
     }
 }

@@ -9,6 +9,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
@@ -43,7 +44,17 @@ pub(super) struct Sampler {
     /// By cache: how its objects were spread over slabs before the recording.
     spread: FxHashMap<String, SampledCache>,
     journal: Journal,
+    /// Who is told of each reading, when it is in the samples
+    pub(super) listener: Option<Sender<Taken>>,
     pub(super) samples: Samples,
+}
+
+/// A reading that was taken.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) begin_ns: u64,
+    /// The ends of its parts, from its beginning
+    pub(super) ends_ns: Vec<u32>,
 }
 
 impl Sampler {
@@ -54,7 +65,8 @@ impl Sampler {
         let (spread, samples) = (FxHashMap::default(), Samples::default());
         let (buffer, parts) = (vec![0; 256 << 10], Vec::new());
         let journal = Journal::new(readings);
-        Sampler { slabinfo, buffer, parts, page_bytes, spread, journal, samples }
+        let listener = None;
+        Sampler { slabinfo, buffer, parts, page_bytes, spread, journal, listener, samples }
     }
 
     /// Takes samples until `stop`, and a last one then.
@@ -135,6 +147,11 @@ impl Sampler {
             }
         }
         self.journal.note(&self.samples, begin_ns);
+        if let Some(listener) = &self.listener {
+            let ends_ns = self.samples.parts_ns.last().cloned().unwrap_or_default();
+            // It may have given up.
+            let _ = listener.send(Taken { begin_ns, ends_ns });
+        }
     }
 
     /// Reads `/proc/slabinfo`.
@@ -201,7 +218,8 @@ fn slabs_by_cpu(text: &str) -> Vec<u32> {
     by_cpu
 }
 
-fn clock_ns(clock: ClockId) -> u64 {
+/// Returns what a clock says.
+pub(super) fn clock_ns(clock: ClockId) -> u64 {
     let now = clock_gettime(clock);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

@@ -5,12 +5,14 @@
 
 #[cfg(fuzzing)]
 mod fuzz;
+mod growth;
 mod reader;
 mod words;
 mod writer;
 
 #[cfg(fuzzing)]
 pub use self::fuzz::fuzz_packed;
+pub(super) use self::growth::{Growing, Growth};
 pub(super) use self::reader::{Reader, bytes_of};
 pub(super) use self::writer::Writer;
 
@@ -218,6 +220,30 @@ mod tests {
             let left = [&blocks[0][..], &[0xff; PAGE_BYTES], &blocks[2]].concat();
             assert!(pages_in(&bytes) == left, "bit {bit}");
         }
+    }
+
+    #[test]
+    fn a_reader_of_a_file_that_grows_waits_for_whole_blocks() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut writer = Writer::new(file.reopen().unwrap(), PAGE_BYTES, Arc::default()).unwrap();
+        let growth = writer.growth();
+        let from = Growing::new(file.reopen().unwrap(), Arc::clone(&growth));
+        let (mut reader, mut page) = (Reader::new(from, PAGE_BYTES, 12), vec![0; PAGE_BYTES]);
+        for number in 0..3 {
+            assert!(reader.is_waiting(), "{number}");
+            writer.write(&page_of_frees(number).repeat(2)).unwrap();
+            for _ in 0..2 {
+                assert!(!reader.is_waiting());
+                assert_eq!(reader.next_page(&mut page).unwrap(), NextPage::Whole(PAGE_BYTES));
+                assert!(page == page_of_frees(number));
+            }
+        }
+        // A block that is being written is not looked at.
+        file.reopen().unwrap().set_len(1 << 20).unwrap();
+        assert!(reader.is_waiting());
+        growth.end();
+        assert!(!reader.is_waiting());
+        assert_eq!(reader.next_page(&mut page).unwrap(), NextPage::End);
     }
 
     /// As on a disk that is full: a part of the block stands there.

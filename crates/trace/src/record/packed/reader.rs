@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use super::words::{Left, Unpacking};
-use super::{HEAD_BYTES, Head, MAGIC};
+use super::{Growing, HEAD_BYTES, Head, MAGIC};
 use crate::source::repeats::{NextPage, NextRecord, PageSource};
 
 /// Bytes that are read at once.
@@ -114,6 +114,13 @@ impl<R: Read> Reader<R> {
             }
         }
         Ok(())
+    }
+}
+
+impl Reader<Growing> {
+    /// Returns whether all pages were given, and more may come.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.pages == 0 && self.used == self.read.len() && self.from.is_waiting()
     }
 }
 

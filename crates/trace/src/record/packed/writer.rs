@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::sync::Arc;
 
 use super::words::Packed;
-use super::{HEAD_BYTES, Head, MAGIC, PAGES_MAX};
+use super::{Growth, HEAD_BYTES, Head, MAGIC, PAGES_MAX};
 use crate::record::reserve::Reserve;
 
 /// The file of a CPU's pages while it grows.
@@ -17,6 +17,7 @@ pub(crate) struct Writer {
     block: Vec<u8>,
     /// Bytes of the file that are of whole blocks
     whole_bytes: u64,
+    growth: Arc<Growth>,
     reserve: Arc<Reserve>,
 }
 
@@ -28,8 +29,14 @@ impl Writer {
         reserve: Arc<Reserve>,
     ) -> std::io::Result<Writer> {
         let whole_bytes = file.seek(SeekFrom::End(0))?;
-        let (packed, block) = (Packed::new(), Vec::new());
-        Ok(Writer { file, page_bytes, packed, block, whole_bytes, reserve })
+        let (packed, block, growth) = (Packed::new(), Vec::new(), Arc::<Growth>::default());
+        growth.reach(whole_bytes);
+        Ok(Writer { file, page_bytes, packed, block, whole_bytes, growth, reserve })
+    }
+
+    /// Returns how far the file has come, which who reads it meanwhile is told.
+    pub(crate) fn growth(&self) -> Arc<Growth> {
+        Arc::clone(&self.growth)
     }
 
     /// Appends whole pages. Where the file takes only a part of a block, that part is cut off.
@@ -43,6 +50,7 @@ impl Writer {
                 return Err(error);
             }
             self.whole_bytes += self.block.len() as u64;
+            self.growth.reach(self.whole_bytes);
             self.reserve.grow(self.block.len() as u64)?;
         }
         Ok(())

@@ -11,8 +11,15 @@
 //!
 //! Linux counterpart: `kernel/trace/ring_buffer.c`, `include/linux/ring_buffer.h` @ 6.18.
 
+mod cpu_pages;
+#[cfg(fuzzing)]
+mod fuzz;
+
 use rustc_hash::FxHashMap;
 
+use self::cpu_pages::{CpuPages, Decoded, Key};
+#[cfg(fuzzing)]
+pub use self::fuzz::fuzz_pages;
 use super::ahead::Movable;
 use super::bulk::Bulk;
 use super::cgroup::CgroupEvent;
@@ -23,7 +30,7 @@ use super::page_format::{COMMIT_MASK, PageFormat, missed};
 use super::page_layout::PageLayout;
 use super::recording::{Facts, Source};
 use super::records::{Records, extended};
-use super::repeats::{NextPage, NextRecord, PageSource, Repeats, Told};
+use super::repeats::{NextRecord, PageSource, Told};
 use super::task::TaskName;
 use super::tsc::Tsc;
 use crate::{Error, Extent, RawEvent};
@@ -41,6 +48,12 @@ pub(crate) fn lost(stats: &str) -> u64 {
 pub(crate) struct TracefsRaw<R> {
     decoder: Decoder,
     cpus: Vec<CpuPages<R>>,
+    /// Events from this time on are not given yet: more may come before them.
+    until_ns: Option<u64>,
+    /// The greatest key that was given while something was read later
+    given: Key,
+    /// Whether something came later that belongs before what was given
+    is_late: bool,
 }
 
 /// What turns pages into events.
@@ -70,38 +83,6 @@ enum Known {
     Bulk(Bulk),
     /// One that says what a thread is called, or in which cgroup it is
     Task(Option<TaskName>, Option<CgroupEvent>),
-}
-
-/// One CPU's pages.
-#[derive(Debug)]
-struct CpuPages<R> {
-    cpu: u32,
-    page: PageFormat,
-    pages: R,
-    /// Numbers of events that another buffer of the recording has, and that do not count here.
-    left_out: Vec<u16>,
-    buffer: Vec<u8>,
-    decoded: Decoded,
-    /// The next of the decoded events.
-    next: usize,
-    /// How many of them can be given out: those behind may yet get a stack.
-    settled: usize,
-    pages_read: u64,
-    /// The time of the last record, whose top bits absolute time stamps need.
-    time_ns: u64,
-    missed: u64,
-    /// Whether nothing more can be read.
-    ended: bool,
-}
-
-/// What a CPU's pages became.
-#[derive(Debug, Default)]
-struct Decoded {
-    cpu: u32,
-    /// The events of the current page
-    events: Vec<RawEvent>,
-    waiting: Waiting,
-    repeats: Repeats,
 }
 
 impl<R: PageSource> TracefsRaw<R> {
@@ -148,7 +129,8 @@ impl<R: PageSource> TracefsRaw<R> {
             stack: formats.iter().find_map(KernelStack::new),
             facts,
         };
-        let source = TracefsRaw { decoder, cpus: Vec::new() };
+        let source =
+            TracefsRaw { decoder, cpus: Vec::new(), until_ns: None, given: (0, 0), is_late: false };
         Ok(source.and(page, streams, &[]))
     }
 
@@ -159,20 +141,8 @@ impl<R: PageSource> TracefsRaw<R> {
         streams: Vec<(u32, R)>,
         left_out: &[u16],
     ) -> TracefsRaw<R> {
-        self.cpus.extend(streams.into_iter().map(|(cpu, pages)| CpuPages {
-            cpu,
-            page,
-            pages,
-            left_out: left_out.to_vec(),
-            buffer: vec![0; page.bytes()],
-            decoded: Decoded { cpu, ..Decoded::default() },
-            next: 0,
-            settled: 0,
-            pages_read: 0,
-            time_ns: 0,
-            missed: 0,
-            ended: false,
-        }));
+        let pages = |(cpu, pages)| CpuPages::new(cpu, page, pages, left_out.to_vec());
+        self.cpus.extend(streams.into_iter().map(pages));
         self
     }
 
@@ -187,6 +157,16 @@ impl<R: PageSource> TracefsRaw<R> {
         let mut source = self.leave_out(threads);
         source.decoder.is_marking = true;
         source
+    }
+
+    /// Gives events before a time only, while those of some CPUs are read later; from now on all with `None`.
+    pub(crate) fn give_until(&mut self, until_ns: Option<u64>) {
+        self.until_ns = until_ns;
+    }
+
+    /// Returns whether events were given in another order than if all had been there from the beginning.
+    pub(crate) fn is_late(&self) -> bool {
+        self.is_late
     }
 
     /// Makes nanoseconds of the counts of a processor's clock, where that is the recording's.
@@ -205,26 +185,43 @@ impl<R: PageSource> TracefsRaw<R> {
 /// processor's caches.)
 const CHUNK_EVENTS: usize = 1024;
 
+impl<R: PageSource> TracefsRaw<R> {
+    /// Returns the CPU whose next event is earliest, and the key until which it stays so.
+    fn first(&mut self) -> Option<(usize, Key)> {
+        const LAST: Key = (u64::MAX, u32::MAX);
+        let (mut first, mut first_key, mut until) = (None, LAST, LAST);
+        for (index, pages) in self.cpus.iter_mut().enumerate() {
+            let Some(key) = pages.peek(&mut self.decoder) else { continue };
+            if std::mem::take(&mut pages.has_waited) {
+                self.is_late |= key < self.given;
+            }
+            if key < first_key {
+                until = first_key;
+                (first, first_key) = (Some(index), key);
+            } else if key < until {
+                until = key;
+            }
+        }
+        let end = self.until_ns.map_or(LAST, |until_ns| (until_ns, 0));
+        // Two buffers of a CPU may have events of one time.
+        let until = until.max((first_key.0, first_key.1.saturating_add(1))).min(end);
+        first.filter(|_| first_key < end).map(|first| (first, until))
+    }
+}
+
 impl<R: PageSource + std::fmt::Debug> Source for TracefsRaw<R> {
     fn read(&mut self, to: &mut Vec<RawEvent>) -> Result<bool, Error> {
         let before = to.len();
         while to.len() - before < CHUNK_EVENTS {
-            // The CPU whose next event is earliest, and the time until which it stays so.
-            let (mut first, mut first_key, mut until) =
-                (None, (u64::MAX, u32::MAX), (u64::MAX, u32::MAX));
-            for (index, pages) in self.cpus.iter_mut().enumerate() {
-                let Some(key) = pages.peek(&mut self.decoder) else { continue };
-                if key < first_key {
-                    until = first_key;
-                    (first, first_key) = (Some(index), key);
-                } else if key < until {
-                    until = key;
-                }
-            }
-            let Some(first) = first else { break };
+            let Some((first, until)) = self.first() else { break };
             self.cpus[first].take_until(until, to);
+            if self.until_ns.is_some()
+                && let Some(last) = to.last()
+            {
+                self.given = self.given.max((last.time_ns, last.cpu));
+            }
         }
-        Ok(to.len() > before)
+        Ok(to.len() > before || self.until_ns.is_some())
     }
 
     fn facts(&self) -> &Facts {
@@ -235,53 +232,6 @@ impl<R: PageSource + std::fmt::Debug> Source for TracefsRaw<R> {
 impl<R: PageSource + std::fmt::Debug + Send + 'static> Movable for TracefsRaw<R> {
     fn facts_mut(&mut self) -> &mut Facts {
         &mut self.decoder.facts
-    }
-}
-
-impl<R: PageSource> CpuPages<R> {
-    /// Returns the key in merge order of the next event, `None` at the end.
-    fn peek(&mut self, decoder: &mut Decoder) -> Option<(u64, u32)> {
-        while self.next == self.settled {
-            if self.ended {
-                return None;
-            }
-            self.decoded.events.drain(..self.next);
-            self.decoded.waiting.gave(self.next);
-            self.next = 0;
-            match self.pages.next_page(&mut self.buffer) {
-                Ok(NextPage::End) => self.ended = true,
-                Ok(NextPage::Head) => {
-                    self.pages_read += 1;
-                    decoder.records(self);
-                }
-                Ok(NextPage::Whole(bytes)) if bytes == self.buffer.len() => {
-                    self.pages_read += 1;
-                    decoder.page(self);
-                }
-                Ok(_) => self.end("page that is cut short", decoder),
-                Err(error) => self.end(&format!("pages that cannot be read ({error})"), decoder),
-            }
-            self.settled = match self.ended {
-                true => self.decoded.events.len(),
-                false => self.decoded.waiting.settled(self.decoded.events.len()),
-            };
-        }
-        Some((self.decoded.events[self.next].time_ns, self.cpu))
-    }
-
-    /// Counts what ends this CPU's pages too early.
-    fn end(&mut self, reason: &str, decoder: &mut Decoder) {
-        let (page, cpu) = (self.pages_read + 1, self.cpu);
-        decoder.skip(reason, || format!("page {page} of CPU {cpu}"));
-        self.ended = true;
-    }
-
-    fn take_until(&mut self, until: (u64, u32), to: &mut Vec<RawEvent>) {
-        let rest = &self.decoded.events[self.next..self.settled];
-        let before = to.len();
-        // One by one: on a busy machine few events come from one CPU in a row.
-        to.extend(rest.iter().take_while(|event| (event.time_ns, self.cpu) < until));
-        self.next += to.len() - before;
     }
 }
 
@@ -542,42 +492,5 @@ mod tests {
         assert_eq!(PageFormat::parse(page, event).unwrap().bytes(), 4096);
         assert!(PageFormat::parse(page, "").is_err());
         assert!(PageFormat::parse("", event).is_err());
-    }
-}
-
-/// Decodes any bytes as the pages of two CPUs, half each.
-#[cfg(fuzzing)]
-pub fn fuzz_pages(data: &[u8]) {
-    const PTR: &str = "\tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n\
-        \tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n\
-        \tfield:__data_loc char[] name;\toffset:24;\tsize:4;\tsigned:0;\n\
-        \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n";
-    use crate::source::format::Place;
-    let format = EventFormat::parse(&format!("name: kmem_cache_free\nID: 7\n{PTR}"));
-    let place = |offset, bytes| Place { offset, bytes };
-    let page = PageFormat { timestamp: place(0, 8), commit: place(8, 8), data: place(16, 112) };
-    let (low, high) = data.split_at(data.len() / 2);
-    let stack = EventFormat::parse(
-        "name: kernel_stack\nID: 8\n\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\
-         \tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n\
-         \tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n\
-         \tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n",
-    );
-    let page_alloc = EventFormat::parse(
-        "name: mm_page_alloc\nID: 9\n\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\
-         \tfield:unsigned long pfn;\toffset:8;\tsize:8;\tsigned:0;\n\
-         \tfield:unsigned int order;\toffset:16;\tsize:4;\tsigned:0;\n\
-         \tfield:unsigned long gfp_flags;\toffset:20;\tsize:8;\tsigned:0;\n\
-         \tfield:int migratetype;\toffset:28;\tsize:4;\tsigned:1;\n",
-    );
-    let formats = [format, stack, page_alloc].map(|format| format.expect("a good format"));
-    let mut source = TracefsRaw::new(page, &formats, vec![(0, low), (1, high)], Facts::default())
-        .expect("a good format");
-    let mut events = Vec::new();
-    while source.read(&mut events).expect("nothing to read from but memory") {
-        for event in events.drain(..) {
-            let sites = source.facts().names.sites.len();
-            assert!(event.site == crate::NONE || (event.site as usize) < sites);
-        }
     }
 }

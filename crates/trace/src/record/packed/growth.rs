@@ -1,0 +1,77 @@
+//! How far a file of pages has come while a recording is made, for who reads it meanwhile.
+//!
+//! # How it works
+//! Who writes the file says how many bytes of it are whole blocks, and who empties the ring buffer says up to which time all
+//! of its events are in the file. A reader ([`Growing`]) sees whole blocks only, so that none seems to be damaged.
+//!
+//! # Invariants
+//! Both numbers only rise. The time is said after the blocks: who reads it first sees at least these blocks.
+
+use std::fs::File;
+use std::io::Read;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What is known of a file that is written.
+#[derive(Debug, Default)]
+pub(crate) struct Growth {
+    whole_bytes: AtomicU64,
+    complete_ns: AtomicU64,
+    has_ended: AtomicBool,
+}
+
+impl Growth {
+    /// Says how many bytes of whole blocks there are.
+    pub(super) fn reach(&self, whole_bytes: u64) {
+        self.whole_bytes.store(whole_bytes, Ordering::Release);
+    }
+
+    /// Says that all events before a time are in the file.
+    pub(crate) fn complete(&self, until_ns: u64) {
+        self.complete_ns.fetch_max(until_ns, Ordering::Release);
+    }
+
+    /// Returns the time before which all events are in the file.
+    pub(crate) fn complete_ns(&self) -> u64 {
+        self.complete_ns.load(Ordering::Acquire)
+    }
+
+    /// Says that nothing more comes.
+    pub(crate) fn end(&self) {
+        self.has_ended.store(true, Ordering::Release);
+    }
+}
+
+/// The whole blocks of a file that grows.
+#[derive(Debug)]
+pub(crate) struct Growing {
+    file: File,
+    growth: Arc<Growth>,
+    read_bytes: u64,
+}
+
+impl Growing {
+    /// Reads a file from its beginning.
+    pub(crate) fn new(file: File, growth: Arc<Growth>) -> Growing {
+        Growing { file, growth, read_bytes: 0 }
+    }
+
+    /// Returns how many bytes can be read now.
+    fn left(&self) -> u64 {
+        self.growth.whole_bytes.load(Ordering::Acquire).saturating_sub(self.read_bytes)
+    }
+
+    /// Returns whether all was read, and more may come.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.growth.has_ended.load(Ordering::Acquire) && self.left() == 0
+    }
+}
+
+impl Read for Growing {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        let bytes = self.left().min(to.len() as u64) as usize;
+        let read = self.file.read(&mut to[..bytes])?;
+        self.read_bytes += read as u64;
+        Ok(read)
+    }
+}

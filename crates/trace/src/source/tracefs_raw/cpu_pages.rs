@@ -1,0 +1,114 @@
+//! One CPU's pages, and the events of the last one that was read.
+
+use super::Decoder;
+use crate::RawEvent;
+use crate::source::kernel_stack::Waiting;
+use crate::source::page_format::PageFormat;
+use crate::source::repeats::{NextPage, PageSource, Repeats};
+
+/// When an event is merged with those of other CPUs: its time and its CPU.
+pub(super) type Key = (u64, u32);
+
+/// One CPU's pages.
+#[derive(Debug)]
+pub(super) struct CpuPages<R> {
+    pub(super) cpu: u32,
+    pub(super) page: PageFormat,
+    pub(super) pages: R,
+    /// Numbers of events that another buffer of the recording has, and that do not count here.
+    pub(super) left_out: Vec<u16>,
+    pub(super) buffer: Vec<u8>,
+    pub(super) decoded: Decoded,
+    /// The next of the decoded events.
+    next: usize,
+    /// How many of them can be given out: those behind may yet get a stack.
+    settled: usize,
+    pub(super) pages_read: u64,
+    /// The time of the last record, whose top bits absolute time stamps need.
+    pub(super) time_ns: u64,
+    pub(super) missed: u64,
+    /// Whether nothing more can be read.
+    ended: bool,
+    /// Whether more could not be read yet when it was looked for last.
+    pub(super) has_waited: bool,
+}
+
+/// What a CPU's pages became.
+#[derive(Debug, Default)]
+pub(super) struct Decoded {
+    pub(super) cpu: u32,
+    /// The events of the current page
+    pub(super) events: Vec<RawEvent>,
+    pub(super) waiting: Waiting,
+    pub(super) repeats: Repeats,
+}
+
+impl<R: PageSource> CpuPages<R> {
+    pub(super) fn new(cpu: u32, page: PageFormat, pages: R, left_out: Vec<u16>) -> CpuPages<R> {
+        CpuPages {
+            cpu,
+            page,
+            pages,
+            left_out,
+            buffer: vec![0; page.bytes()],
+            decoded: Decoded { cpu, ..Decoded::default() },
+            next: 0,
+            settled: 0,
+            pages_read: 0,
+            time_ns: 0,
+            missed: 0,
+            ended: false,
+            has_waited: false,
+        }
+    }
+
+    /// Returns the key in merge order of the next event, `None` at the end, and where more can only be read later.
+    pub(super) fn peek(&mut self, decoder: &mut Decoder) -> Option<Key> {
+        while self.next == self.settled {
+            if self.ended {
+                return None;
+            }
+            self.decoded.events.drain(..self.next);
+            self.decoded.waiting.gave(self.next);
+            self.next = 0;
+            match self.pages.next_page(&mut self.buffer) {
+                Ok(NextPage::End) => self.ended = true,
+                Ok(NextPage::Later) => {
+                    self.settled = 0;
+                    self.has_waited = true;
+                    return None;
+                }
+                Ok(NextPage::Head) => {
+                    self.pages_read += 1;
+                    decoder.records(self);
+                }
+                Ok(NextPage::Whole(bytes)) if bytes == self.buffer.len() => {
+                    self.pages_read += 1;
+                    decoder.page(self);
+                }
+                Ok(_) => self.end("page that is cut short", decoder),
+                Err(error) => self.end(&format!("pages that cannot be read ({error})"), decoder),
+            }
+            self.settled = match self.ended {
+                true => self.decoded.events.len(),
+                false => self.decoded.waiting.settled(self.decoded.events.len()),
+            };
+        }
+        Some((self.decoded.events[self.next].time_ns, self.cpu))
+    }
+
+    /// Counts what ends this CPU's pages too early.
+    fn end(&mut self, reason: &str, decoder: &mut Decoder) {
+        let (page, cpu) = (self.pages_read + 1, self.cpu);
+        decoder.skip(reason, || format!("page {page} of CPU {cpu}"));
+        self.ended = true;
+    }
+
+    pub(super) fn take_until(&mut self, until: Key, to: &mut Vec<RawEvent>) {
+        let rest = &self.decoded.events[self.next..self.settled];
+        let before = to.len();
+        // One by one: on a busy machine few events come from one CPU in a row.
+        to.extend(rest.iter().take_while(|event| (event.time_ns, self.cpu) < until));
+        self.next += to.len() - before;
+    }
+}
