@@ -132,8 +132,7 @@ impl Drain {
                 Ok(bytes) => {
                     page[bytes..].fill(0);
                     filled += self.page_bytes;
-                    let is_full = nearly_full(page);
-                    (more, is_empty) = (ending || is_full, !is_full);
+                    more = ending || nearly_full(page);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     (more, is_empty) = (false, true);

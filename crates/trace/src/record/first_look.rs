@@ -1,7 +1,7 @@
 //! The first look at the events of a recording, while it is made, as far as CPUs have nothing else to do.
 //!
 //! # How it works
-//! What an importer has to know beforehand ([`Unfreed`]) takes half of its time, and depends on nothing but the events in
+//! What an importer has to know beforehand ([`Unfreed`]) takes a third of its time, and depends on nothing but the events in
 //! their order and the samples before them. So a thread that runs only on idle CPUs looks at the events that are on the
 //! disk, up to the last sample. When the recording ends, the rest is looked at as always: after a load that took all CPUs
 //! that is everything.
@@ -132,9 +132,7 @@ impl FirstLook {
             self.unfreed.sampled(begin_ns, ends_ns);
             self.sampled_ns = begin_ns;
         }
-        let complete_ns = self.growths.iter().map(|growth| growth.complete_ns()).min();
-        let until_ns = complete_ns.map_or(0, |until_ns| until_ns.min(self.sampled_ns));
-        self.source.source.give_until(Some(until_ns));
+        self.source.source.give_until(Some(self.sampled_ns));
         self.source.read(&mut self.events)?;
         self.unfreed.name(self.source.facts());
         self.unfreed.note_all(&self.events);

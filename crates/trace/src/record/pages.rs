@@ -35,8 +35,10 @@ impl PageSource for PageFile {
     fn next_page(&mut self, page: &mut [u8]) -> std::io::Result<NextPage> {
         match self {
             PageFile::Packed(pages) => pages.next_page(page),
-            PageFile::Growing(pages) if pages.is_waiting() => Ok(NextPage::Later),
-            PageFile::Growing(pages) => pages.next_page(page),
+            PageFile::Growing(pages) => match pages.waits_ns() {
+                Some(complete_ns) => Ok(NextPage::Later(complete_ns)),
+                None => pages.next_page(page),
+            },
             PageFile::Whole(pages) => pages.next_page(page),
         }
     }

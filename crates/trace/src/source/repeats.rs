@@ -32,8 +32,8 @@ impl Told {
 pub(crate) enum NextPage {
     /// Nothing
     End,
-    /// Nothing yet: the recorder has not written it
-    Later,
+    /// Nothing yet, as the recorder has not written it: no event that comes is older than this time
+    Later(u64),
     /// A page, of as many bytes
     Whole(usize),
     /// The head of a page, whose records are given one by one

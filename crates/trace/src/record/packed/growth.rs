@@ -31,11 +31,6 @@ impl Growth {
         self.complete_ns.fetch_max(until_ns, Ordering::Release);
     }
 
-    /// Returns the time before which all events are in the file.
-    pub(crate) fn complete_ns(&self) -> u64 {
-        self.complete_ns.load(Ordering::Acquire)
-    }
-
     /// Says that nothing more comes.
     pub(crate) fn end(&self) {
         self.has_ended.store(true, Ordering::Release);
@@ -61,9 +56,11 @@ impl Growing {
         self.growth.whole_bytes.load(Ordering::Acquire).saturating_sub(self.read_bytes)
     }
 
-    /// Returns whether all was read, and more may come.
-    pub(super) fn is_waiting(&self) -> bool {
-        !self.growth.has_ended.load(Ordering::Acquire) && self.left() == 0
+    /// Returns the time before which all events were read, where all was read and more may come.
+    pub(super) fn waits_ns(&self) -> Option<u64> {
+        let complete_ns = self.growth.complete_ns.load(Ordering::Acquire);
+        let has_ended = self.growth.has_ended.load(Ordering::Acquire);
+        (!has_ended && self.left() == 0).then_some(complete_ns)
     }
 }
 

@@ -230,19 +230,20 @@ mod tests {
         let from = Growing::new(file.reopen().unwrap(), Arc::clone(&growth));
         let (mut reader, mut page) = (Reader::new(from, PAGE_BYTES, 12), vec![0; PAGE_BYTES]);
         for number in 0..3 {
-            assert!(reader.is_waiting(), "{number}");
+            assert_eq!(reader.waits_ns(), Some(number));
+            growth.complete(number + 1);
             writer.write(&page_of_frees(number).repeat(2)).unwrap();
             for _ in 0..2 {
-                assert!(!reader.is_waiting());
+                assert_eq!(reader.waits_ns(), None);
                 assert_eq!(reader.next_page(&mut page).unwrap(), NextPage::Whole(PAGE_BYTES));
                 assert!(page == page_of_frees(number));
             }
         }
         // A block that is being written is not looked at.
         file.reopen().unwrap().set_len(1 << 20).unwrap();
-        assert!(reader.is_waiting());
+        assert_eq!(reader.waits_ns(), Some(3));
         growth.end();
-        assert!(!reader.is_waiting());
+        assert_eq!(reader.waits_ns(), None);
         assert_eq!(reader.next_page(&mut page).unwrap(), NextPage::End);
     }
 

@@ -118,9 +118,10 @@ impl<R: Read> Reader<R> {
 }
 
 impl Reader<Growing> {
-    /// Returns whether all pages were given, and more may come.
-    pub(crate) fn is_waiting(&self) -> bool {
-        self.pages == 0 && self.used == self.read.len() && self.from.is_waiting()
+    /// Returns the time before which all events were given, where all pages were and more may come.
+    pub(crate) fn waits_ns(&self) -> Option<u64> {
+        let is_at_end = self.pages == 0 && self.used == self.read.len();
+        self.from.waits_ns().filter(|_| is_at_end)
     }
 }
 

@@ -29,8 +29,10 @@ pub(super) struct CpuPages<R> {
     pub(super) missed: u64,
     /// Whether nothing more can be read.
     ended: bool,
-    /// Whether more could not be read yet when it was looked for last.
-    pub(super) has_waited: bool,
+    /// The time of the last event, as far as it was needed.
+    last_ns: u64,
+    /// Where more can only be read later: the time before which nothing comes.
+    pub(super) waits_ns: Option<u64>,
 }
 
 /// What a CPU's pages became.
@@ -58,7 +60,8 @@ impl<R: PageSource> CpuPages<R> {
             time_ns: 0,
             missed: 0,
             ended: false,
-            has_waited: false,
+            last_ns: 0,
+            waits_ns: None,
         }
     }
 
@@ -68,14 +71,17 @@ impl<R: PageSource> CpuPages<R> {
             if self.ended {
                 return None;
             }
+            let last_ns = self.decoded.events.last().map_or(0, |event| event.time_ns);
+            self.last_ns = self.last_ns.max(last_ns);
             self.decoded.events.drain(..self.next);
             self.decoded.waiting.gave(self.next);
             self.next = 0;
             match self.pages.next_page(&mut self.buffer) {
                 Ok(NextPage::End) => self.ended = true,
-                Ok(NextPage::Later) => {
+                // The ring buffer gives the events of a CPU in their order.
+                Ok(NextPage::Later(complete_ns)) => {
                     self.settled = 0;
-                    self.has_waited = true;
+                    self.waits_ns = Some(complete_ns.max(self.last_ns));
                     return None;
                 }
                 Ok(NextPage::Head) => {

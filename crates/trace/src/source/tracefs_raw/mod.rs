@@ -189,12 +189,15 @@ impl<R: PageSource> TracefsRaw<R> {
     /// Returns the CPU whose next event is earliest, and the key until which it stays so.
     fn first(&mut self) -> Option<(usize, Key)> {
         const LAST: Key = (u64::MAX, u32::MAX);
+        let mut end = self.until_ns.map_or(LAST, |until_ns| (until_ns, 0));
         let (mut first, mut first_key, mut until) = (None, LAST, LAST);
         for (index, pages) in self.cpus.iter_mut().enumerate() {
-            let Some(key) = pages.peek(&mut self.decoder) else { continue };
-            if std::mem::take(&mut pages.has_waited) {
-                self.is_late |= key < self.given;
-            }
+            let has_waited = pages.waits_ns.take().is_some();
+            let Some(key) = pages.peek(&mut self.decoder) else {
+                end = end.min(pages.waits_ns.map_or(LAST, |waits_ns| (waits_ns, pages.cpu)));
+                continue;
+            };
+            self.is_late |= has_waited && key < self.given;
             if key < first_key {
                 until = first_key;
                 (first, first_key) = (Some(index), key);
@@ -202,7 +205,6 @@ impl<R: PageSource> TracefsRaw<R> {
                 until = key;
             }
         }
-        let end = self.until_ns.map_or(LAST, |until_ns| (until_ns, 0));
         // Two buffers of a CPU may have events of one time.
         let until = until.max((first_key.0, first_key.1.saturating_add(1))).min(end);
         first.filter(|_| first_key < end).map(|first| (first, until))
