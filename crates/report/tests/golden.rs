@@ -56,6 +56,8 @@ fn plots() {
     both_widths("scaling", &common::scaling());
     both_widths("fragmentation", &common::fragmentation());
     both_widths("addresses", &common::addresses());
+    both_widths("lifetimes", &common::lifetimes());
+    both_widths("slabs", &common::slabs());
     both_widths("waterfall", &common::waterfall());
     both_widths("effects", &common::comparisons().effects().unwrap());
 }

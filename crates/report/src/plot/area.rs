@@ -203,6 +203,24 @@ impl Axes<'_, '_> {
         self.area.root.draw(&Rectangle::new(corners, outline))
     }
 
+    /// Fills a box between two values, without an outline.
+    pub(crate) fn fill(
+        &self,
+        from: (f64, f64),
+        to: (f64, f64),
+        color: Color,
+        opacity: f64,
+    ) -> Drawn {
+        let style = rgb(color).mix(opacity).filled();
+        self.area.root.draw(&Rectangle::new([self.local(from), self.local(to)], style))
+    }
+
+    /// Draws the outline of a box between two values in the colour of the grid.
+    pub(crate) fn frame(&self, from: (f64, f64), to: (f64, f64)) -> Drawn {
+        let style = GRID.stroke_width(FINE as u32);
+        self.area.root.draw(&Rectangle::new([self.local(from), self.local(to)], style))
+    }
+
     /// Writes `text` to the right of a value.
     pub(crate) fn note(&self, text: &str, at: (f64, f64)) -> Drawn {
         let style = self.area.text(self.area.font(), Pos::new(HPos::Left, VPos::Center));

@@ -2,7 +2,8 @@
 
 use slablab_report::{
     AddressPanel, Addresses, AxisScale, BarGroup, Bars, Cell, ComparisonRow, Comparisons, Document,
-    Fact, Flame, Group, Item, Lines, Plot, Point, Section, Series, Strip, Table, Waterfall, field,
+    Extent, Fact, Flame, Group, Item, Lifetimes, Lines, Plot, Point, Section, Series, SlabRow,
+    Slabs, Span, Strip, Table, Waterfall, field,
 };
 use slablab_stats::{Pairing, Question, Rng, compare};
 
@@ -150,6 +151,49 @@ pub(crate) fn addresses() -> Plot {
     )
 }
 
+/// Objects of 40 bytes in places of 64, in two slabs; every third is freed and handed out again.
+pub(crate) fn lifetimes() -> Plot {
+    let place = |i: u64| Extent { start: i * 64, used_bytes: 40, room_bytes: 64 };
+    let span = |i: u64, name: &str, from: f64, to: f64| Span {
+        name: name.into(),
+        time: (from, to),
+        place: place(i),
+    };
+    let mut spans: Vec<Span> =
+        (0..24).map(|i| span(i, "first", i as f64, if i % 3 == 0 { 30.0 } else { 60.0 })).collect();
+    spans.extend((0..24).step_by(3).map(|i| span(i, "second", 40.0 + i as f64 / 3.0, 60.0)));
+    let time = ("operation".into(), String::new());
+    Plot::new(
+        "kmalloc-64",
+        "Made up.",
+        Lifetimes { time, end: 60.0, spans, borders: vec![0, 1024] },
+    )
+}
+
+/// A slab that is nearly full, one with holes, and one of objects of another size.
+pub(crate) fn slabs() -> Plot {
+    let row = |name: &str, room: u64, used: u64, step: usize| {
+        let place = |i| Extent { start: i * room, used_bytes: used, room_bytes: room };
+        let all = || 0..4096 / room;
+        let is_taken = |i: &u64| !i.is_multiple_of(step as u64);
+        SlabRow {
+            name: name.into(),
+            bytes: 4096,
+            objects: all()
+                .filter(is_taken)
+                .map(|i| (format!("site {}", i % 2), place(i)))
+                .collect(),
+            free: all().filter(|i| !is_taken(i)).map(place).collect(),
+        }
+    };
+    let slabs = vec![
+        row("kmalloc-64 #1", 64, 40, 20),
+        row("kmalloc-64 #2", 64, 64, 2),
+        row("item #1", 40, 40, 5),
+    ];
+    Plot::new("Slabs", "Made up.", Slabs { slabs })
+}
+
 /// The bytes that caches of their own save and cost, site by site.
 pub(crate) fn waterfall() -> Plot {
     let steps =
@@ -222,7 +266,7 @@ pub(crate) fn document(rows: usize) -> Document {
             ),
             section("Memory", vec![memory().into(), fragmentation().into(), waterfall().into()]),
             section("Scaling", vec![scaling().into()]),
-            section("Addresses", vec![addresses().into()]),
+            section("Addresses", vec![addresses().into(), lifetimes().into(), slabs().into()]),
             section("Call sites", vec![Item::Flame(flame()), sites(rows)]),
         ],
         facts: vec![
