@@ -67,7 +67,7 @@ impl<B: Backend> Engine<B> {
         let address = self.address(object);
         if address != 0 {
             let size = u64::from(cache.object_bytes);
-            let room = size + self.guard_bytes();
+            let room = u64::from(cache.usable_bytes) + self.guard_bytes();
             let source = self.cache_source(cache);
             // What a constructor wrote has to stay, and what a reader may still look at.
             let gfp = if cache.keeps_contents { gfp | Gfp::ZERO } else { gfp };
@@ -90,7 +90,7 @@ impl<B: Backend> Engine<B> {
         let object = self.cache_object(cache, gfp, site);
         let address = self.address(object);
         if address != 0 {
-            let room = u64::from(cache.object_bytes) + self.guard_bytes();
+            let room = u64::from(cache.usable_bytes) + self.guard_bytes();
             self.entered(address, size, room, Source::Kmalloc, gfp, site);
         }
         address
@@ -159,6 +159,7 @@ impl<B: Backend> Engine<B> {
                 class_bytes(live.bytes).min(live.bytes + live.guard)
             }
             Source::Kmalloc => live.bytes + live.guard,
+            Source::Cache(handle, _) => cache_handle(handle as u64).usable_bytes.into(),
             _ => live.bytes,
         }
     }
@@ -173,8 +174,8 @@ impl<B: Backend> Engine<B> {
     /// Enters that a block of kmalloc is `bytes` long from now on, of those that may be used of it.
     pub(crate) fn resize(&self, address: u64, bytes: u64) {
         let Some(ledger) = &self.ledger else { return };
-        let known =
-            lock(ledger).get(address).filter(|live| live.source == Source::Kmalloc).cloned();
+        let is_object = |live: &&Live| matches!(live.source, Source::Kmalloc | Source::Cache(..));
+        let known = lock(ledger).get(address).filter(is_object).cloned();
         let Some(live) = known else { return };
         self.look_at_guard(address, &live, None);
         let room = live.bytes + live.guard;

@@ -267,8 +267,6 @@ impl<B: Backend> Engine<B> {
         ctor: u64,
         shape: Shape,
     ) -> Result<CacheHandle, String> {
-        let guard = self.guard_bytes() as u32;
-        let with_guard = bytes.saturating_add(guard);
         // Only a machine with sheaves knows the number, and only as something to tune.
         let known = B::KIND.tunables().iter().any(|tunable| tunable.name == SHEAF_CAPACITY);
         let tunables = Tunables::default();
@@ -283,13 +281,21 @@ impl<B: Backend> Engine<B> {
                 capacity if capacity > 0 && known => tunables.with(SHEAF_CAPACITY, capacity),
                 _ => tunables,
             },
-            ..CacheArgs::new(name.to_string_lossy(), with_guard).align(align).flags(flags)
+            ..CacheArgs::new(name.to_string_lossy(), bytes).align(align).flags(flags)
         };
+        // AddressSanitizer forbids the padding, as KASAN does.
+        let usable_bytes = if self.asan.is_some() { bytes } else { self.machine.usable_of(&args) };
+        let object_size = match self.guard_bytes() as u32 {
+            0 => bytes,
+            guard => usable_bytes.saturating_add(guard),
+        };
+        let args = CacheArgs { object_size, ..args };
         let id = self.machine.cache_create(&args).map_err(|error| error.to_string())?;
         Ok(CacheHandle {
             id,
             name,
             object_bytes: bytes,
+            usable_bytes,
             keeps_contents: ctor != 0 || flags.has(SlabFlags::TYPESAFE_BY_RCU),
             is_read_when_free: flags.has(SlabFlags::TYPESAFE_BY_RCU),
             site: runtime::offset(shape.site),

@@ -12,6 +12,8 @@ pub(crate) struct CacheHandle {
     pub(crate) name: std::ffi::CString,
     /// Bytes the module asked for; the cache's objects may have a guard behind them.
     pub(crate) object_bytes: u32,
+    /// Bytes that the module may use of an object once it asks for them (`ksize()`).
+    pub(crate) usable_bytes: u32,
     /// Whether what is free keeps its contents: constructed, or looked at by readers of read-copy-update.
     pub(crate) keeps_contents: bool,
     /// Whether readers of read-copy-update look at what is free (`SLAB_TYPESAFE_BY_RCU`).

@@ -54,6 +54,7 @@ static int __init answers_init(void)
 	ask_cache(100, 64, 0);
 	ask_cache(24, 0, SLAB_HWCACHE_ALIGN);
 	ask_cache(1000, 0, SLAB_HWCACHE_ALIGN);
+	ask_cache(40, 0, SLAB_HWCACHE_ALIGN);
 	pr_info("roundup %zu %zu\n", kmalloc_size_roundup(100), kmalloc_size_roundup(5000));
 	return 0;
 }

@@ -114,6 +114,9 @@ pub trait Ops: Debug + Send + Sync + Sized + 'static {
     /// Whether kmalloc is served from caches of fixed classes (otherwise by [`Self::carve`]).
     const KMALLOC_CACHES: bool = true;
 
+    /// Whether a caller may use the padding behind an object of a cache.
+    const PADDING_IS_USABLE: bool = true;
+
     /// What may be tuned of it.
     const TUNABLES: &'static [Tunable] = &[];
 

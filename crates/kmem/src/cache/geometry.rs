@@ -112,6 +112,19 @@ enum Links {
     Elsewhere,
 }
 
+/// Returns what a caller may use of an object with that layout (Linux: `slab_ksize`): the padding behind it, too, where the
+/// allocator has nothing there.
+pub fn usable_bytes(flags: SlabFlags, object_size: u32, inuse: u32, size: u32) -> u32 {
+    let has = |flag| flags.has(flag);
+    if has(SlabFlags::RED_ZONE) || has(SlabFlags::POISON) {
+        object_size
+    } else if has(SlabFlags::TYPESAFE_BY_RCU) || has(SlabFlags::STORE_USER) {
+        inuse
+    } else {
+        size
+    }
+}
+
 fn layout(arch: Arch, args: &CacheArgs, links: Links) -> ObjectLayout {
     let (flags, word) = (args.flags, arch.word_bytes);
     let align = alignment(flags, args.align, args.object_size);

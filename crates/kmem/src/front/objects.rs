@@ -123,7 +123,7 @@ impl<B: Backend> Cpu<'_, B> {
     /// SLMB only its cache knows the size of a cache's object. There the result is also 0, or whatever the word in
     /// front of it says, unless operations are checked.
     pub fn ksize(&self, obj: ObjPtr) -> u64 {
-        self.machine.usable_bytes(obj)
+        self.machine.ksize(obj)
     }
 
     /// Allocates a block of an order (`alloc_pages`), of a page at least. Orders count in

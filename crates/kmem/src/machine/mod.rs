@@ -29,7 +29,7 @@ use crate::cache::setup::{CheckLevel, Merging, Setup};
 use crate::cache::slab_log::{SlabChange, SlabLog};
 use crate::cache::table::{CacheEntry, CacheTable};
 use crate::cache::track::Tracks;
-use crate::cache::{CacheArgs, SlabFlags};
+use crate::cache::{CacheArgs, SlabFlags, geometry};
 use crate::cpu::{CpuContext, Hooks};
 use crate::error::Error;
 use crate::ids::{CacheId, NodeId, ObjPtr, PAGE_SIZE, Pfn};
@@ -223,6 +223,29 @@ impl<B: Backend> Machine<B> {
         let counters = self.core.counters.as_slice();
         let sum = |i: usize| counters.iter().map(|c| c.locks[i].get()).sum();
         B::KIND.lock_names().enumerate().map(|(i, name)| (name, sum(i))).collect()
+    }
+
+    /// Returns what a caller may use of an object (Linux: `ksize`): what [`Self::usable_bytes`] says, and padding.
+    pub(crate) fn ksize(&self, obj: ObjPtr) -> u64 {
+        let core = &self.core;
+        let page = core.pages.try_get(obj.pfn()).filter(|page| page.kind() == Kind::Slab);
+        let Some(page) = page.filter(|_| B::PADDING_IS_USABLE) else {
+            return self.usable_bytes(obj);
+        };
+        let slot = core.caches.get(CacheId(page.cache.get()));
+        let (object, inuse, size) = (slot.object_size.get(), slot.inuse.get(), slot.size.get());
+        u64::from(geometry::usable_bytes(slot.flags(), object, inuse, size))
+    }
+
+    /// Returns what `ksize` says of an object of such a cache where nothing is checked.
+    pub fn usable_of(&self, args: &CacheArgs) -> u32 {
+        if !B::PADDING_IS_USABLE {
+            return args.object_size;
+        }
+        let mut args = args.clone();
+        B::adjust_cache(&mut args);
+        let layout = geometry::object_layout(self.core.setup.arch, &args);
+        geometry::usable_bytes(args.flags, layout.object_size, layout.inuse, layout.size)
     }
 
     /// Returns the usable bytes of an object from kmalloc or a cache. It is 0 for any other address, and for a carved

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::{
-    Backend, CacheArgs, CpuId, Gfp, KmallocConfig, Machine, Merging, ObjPtr, Order, Site, Slab,
-    SlabFlags, Slub,
+    Backend, CacheArgs, CheckLevel, CpuId, Gfp, KmallocConfig, Machine, Merging, ObjPtr, Order,
+    Site, Slab, SlabFlags, Slub,
 };
 
 const SITE: Site = Site(1);
@@ -71,6 +71,25 @@ fn kmalloc_40_scatters_where_a_cache_stays_dense() {
     assert_eq!(cpu.ksize(ObjPtr::new(kmalloc[0]).unwrap()), 64);
     assert!(near(&kmalloc) < 100, "kmalloc(40) scatters: {} near", near(&kmalloc));
     assert!(near(&cached) > 190, "the cache stays dense: {} near", near(&cached));
+}
+
+/// It was the size that was asked for, also where SLUB lets a caller use the padding.
+#[test]
+fn ksize_of_an_aligned_cache_has_its_padding() {
+    fn sizes<B: Backend>(check: CheckLevel) -> [u64; 4] {
+        let machine = Machine::<B>::builder().check(check).build().unwrap();
+        let cpu = machine.cpu(CpuId(0)).unwrap();
+        let of = |flags| {
+            let args = CacheArgs::new("forty", 36).flags(flags);
+            let cache = machine.cache_create(&args).unwrap();
+            cpu.ksize(cpu.alloc(cache, Gfp::KERNEL, SITE).unwrap())
+        };
+        let rcu = SlabFlags::TYPESAFE_BY_RCU | SlabFlags::HWCACHE_ALIGN;
+        [of(SlabFlags::NO_MERGE), of(SlabFlags::HWCACHE_ALIGN), of(rcu), of(SlabFlags::RED_ZONE)]
+    }
+    assert_eq!(sizes::<Slub>(CheckLevel::Cheap), [40, 64, 40, 36]);
+    assert_eq!(sizes::<Slub>(CheckLevel::Full), [36; 4]);
+    assert_eq!(sizes::<Slab>(CheckLevel::Cheap), [36; 4]);
 }
 
 #[test]

@@ -18,6 +18,7 @@ impl<L: Lists> Ops for Heap<L> {
     const STATS: Names = &[stat::NAMES];
     const KMALLOC_CACHES: bool = false;
     const MERGEABLE: Mergeable = Mergeable::Never;
+    const PADDING_IS_USABLE: bool = false;
     const SMALL_PAGES_ONLY: bool = true;
     const TUNABLES: &'static [Tunable] = L::TUNABLES;
 

@@ -29,6 +29,7 @@ impl Ops for Slab {
     const STATS: Names = &[stat::NAMES];
     // Indexes of a slab's objects are bytes; Linux uses two bytes where pages are larger.
     const SMALL_PAGES_ONLY: bool = true;
+    const PADDING_IS_USABLE: bool = false;
     const MERGEABLE: Mergeable = Mergeable::ByAlignment;
     const TUNABLES: &'static [Tunable] = &[
         Tunable::new(("order", "order"), 10, "order of every slab"),
