@@ -53,6 +53,8 @@ pub enum Misuse {
     Left,
     /// Two locks were taken in both orders.
     LockOrder,
+    /// A lock was taken by the thread that holds it.
+    LockTwice,
     /// A reference was taken from zero, given up at zero, or is left.
     Reference,
     /// The allocator's own data are inconsistent.

@@ -131,10 +131,13 @@ pub(crate) fn wants(address: u64, how: How, site: u64) {
         let mut tables = lock(&TABLES);
         let class = tables.class_of(address, how);
         let later = Held { lock: address, class, reads: how.reads(), site };
-        let told = |earlier: &Held| tables.meets(*earlier, later, how);
+        let told = |earlier: &Held| match earlier.lock == later.lock {
+            true => Some((Misuse::LockTwice, tables.twice(*earlier, later)?)),
+            false => Some((Misuse::LockOrder, tables.meets(*earlier, later, how)?)),
+        };
         held.iter().filter_map(told).collect::<Vec<_>>()
     };
-    found.into_iter().for_each(|detail| tell(detail, site));
+    found.into_iter().for_each(|(kind, detail)| tell(kind, detail, site));
 }
 
 /// Enters that this thread takes a lock.
@@ -157,7 +160,7 @@ pub(crate) fn uses(address: u64, how: How, site: u64, irqs: Irqs) {
         return;
     }
     let found = lock(&TABLES).used(address, how, site, irqs);
-    found.into_iter().for_each(|detail| tell(detail, site));
+    found.into_iter().for_each(|detail| tell(Misuse::LockOrder, detail, site));
 }
 
 /// Enters that this thread gives a lock up.
@@ -198,10 +201,10 @@ pub(crate) fn forget(start: u64, bytes: u64) -> bool {
     })
 }
 
-fn tell(detail: String, site: u64) {
+fn tell(kind: Misuse, detail: String, site: u64) {
     let runtime = runtime();
     let site = Some(runtime.offset(site));
-    runtime.emit(&Event::Finding { kind: Misuse::LockOrder, detail, count: 1, block: None, site });
+    runtime.emit(&Event::Finding { kind, detail, count: 1, block: None, site });
 }
 
 impl Tables {
@@ -218,15 +221,18 @@ impl Tables {
         if subclass == 0 { name } else { format!("{name} of subclass {subclass}") }
     }
 
+    /// Says that a lock is waited for by the thread that holds it, unless both times are for reading.
+    fn twice(&self, earlier: Held, later: Held) -> Option<String> {
+        let (name, since) = (self.name(later.class), runtime().since(earlier.site));
+        let both_read = earlier.reads && later.reads;
+        (!both_read).then(|| format!("lock {name} is taken by the thread that holds it{since}"))
+    }
+
     /// Enters that a lock is waited for with another held; returns what is wrong with that.
     fn meets(&mut self, earlier: Held, later: Held, how: How) -> Option<String> {
         let (runtime, both_read) = (runtime(), earlier.reads && later.reads);
         let since = runtime.since(earlier.site);
         let name = self.name(later.class);
-        if earlier.lock == later.lock {
-            return (!both_read)
-                .then(|| format!("lock {name} is taken by the thread that holds it{since}"));
-        }
         if earlier.class == later.class {
             let is_first =
                 !how.is_nested() && !both_read && self.told.insert((earlier.class, later.class));

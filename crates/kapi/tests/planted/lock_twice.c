@@ -1,4 +1,4 @@
-// locks in both orders: lock `lock` is taken by the thread that holds it
+// lock taken twice: lock `lock` is taken by the thread that holds it
 // timeout: 2
 #include <linux/module.h>
 #include <linux/spinlock.h>

@@ -394,6 +394,7 @@ fn kind_text(kind: Misuse) -> &'static str {
         Misuse::ReadAfterFree => "read of freed memory",
         Misuse::Left => "left behind",
         Misuse::LockOrder => "locks in both orders",
+        Misuse::LockTwice => "lock taken twice",
         Misuse::Reference => "reference count",
         Misuse::Damage => "corruption",
     }
