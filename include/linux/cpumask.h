@@ -27,6 +27,9 @@ typedef struct cpumask {
 /* CPUs neither come nor go. */
 static inline void cpu_hotplug_disable(void) { }
 static inline void cpu_hotplug_enable(void) { }
+static inline void cpus_read_lock(void) { }
+static inline int cpus_read_trylock(void) { return 1; }
+static inline void cpus_read_unlock(void) { }
 #define nr_cpumask_bits nr_cpu_ids
 #define cpumask_bits(mask) ((mask)->bits)
 #define cpumask_pr_args(mask) nr_cpu_ids, cpumask_bits(mask)

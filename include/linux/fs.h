@@ -11,6 +11,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
+#include <linux/rwsem.h>
 #include <linux/stat.h>
 #include <linux/types.h>
 #include <linux/fcntl.h>
@@ -25,7 +26,9 @@ struct vm_area_struct;
 struct iov_iter;
 struct iovec;
 struct kiocb;
-struct super_block;
+struct super_block {
+	struct rw_semaphore s_umount;
+};
 struct address_space;
 typedef int (*filldir_t)(void *, const char *, int, loff_t, u64, unsigned);
 
@@ -52,6 +55,7 @@ struct path {
 struct address_space {
 	struct inode *host;
 	unsigned long nrpages;
+	struct rw_semaphore i_mmap_rwsem;
 	void *private_data;
 };
 
@@ -66,6 +70,7 @@ struct inode {
 	struct super_block *i_sb;
 	struct address_space *i_mapping;
 	spinlock_t i_lock;
+	struct rw_semaphore i_rwsem;
 	union {
 		struct cdev *i_cdev;
 	};
@@ -159,6 +164,7 @@ extern ssize_t generic_file_write_iter(struct kiocb *iocb, struct iov_iter *from
 /* Opens what the module itself has: devices, and files under /proc and /sys. */
 extern struct file *filp_open(const char *name, int flags, umode_t mode);
 extern int filp_close(struct file *file, void *id);
+static inline void fput(struct file *file) { (void)filp_close(file, NULL); }
 extern ssize_t kernel_read(struct file *file, void *buf, size_t count, loff_t *pos);
 extern ssize_t kernel_write(struct file *file, const void *buf, size_t count, loff_t *pos);
 

@@ -33,6 +33,9 @@ struct hrtimer {
 	unsigned long kapi_site;
 };
 
+/* Until a moment, or for a while: 0 when that is over, or -EINTR. */
+extern int schedule_hrtimeout(ktime_t *expires, const enum hrtimer_mode mode);
+extern int schedule_hrtimeout_range(ktime_t *expires, u64 delta, const enum hrtimer_mode mode);
 extern void hrtimer_init(struct hrtimer *timer, clockid_t clock, enum hrtimer_mode mode);
 extern void hrtimer_start(struct hrtimer *timer, ktime_t time, enum hrtimer_mode mode);
 extern int hrtimer_cancel(struct hrtimer *timer);

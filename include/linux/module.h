@@ -12,6 +12,7 @@
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/dynamic_debug.h>
 #include <linux/moduleparam.h>
 #include <linux/spinlock.h>
 #include <linux/stat.h>

@@ -92,6 +92,7 @@ struct task_struct {
 	};
 	void *stack;
 	unsigned int flags;
+	unsigned int in_iowait : 1;
 	int prio, static_prio, normal_prio;
 	unsigned int policy;
 	pid_t pid;

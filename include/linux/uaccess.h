@@ -43,6 +43,10 @@ static inline int check_zeroed_user(const void __user *from, size_t n)
 	return kapi_access_ok(from, n) ? !memchr_inv(from, 0, n) : -EFAULT;
 }
 /* A record of a user whose size differs from the kernel's: what is more has to be zeroes, what lacks becomes zeroes. */
+/* Of the kernel's own addresses, which may lead nowhere. */
+extern long copy_from_kernel_nofault(void *to, const void *from, size_t size);
+#define get_kernel_nofault(value, from) copy_from_kernel_nofault(&(value), from, sizeof(value))
+
 static inline int copy_struct_from_user(void *to, size_t ksize, const void __user *from, size_t usize)
 {
 	size_t both = ksize < usize ? ksize : usize;

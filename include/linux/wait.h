@@ -78,6 +78,12 @@ static inline void init_waitqueue_entry(struct wait_queue_entry *entry, struct t
 #define wake_up_interruptible_nr(queue, nr) __wake_up(queue, TASK_INTERRUPTIBLE, nr, NULL)
 #define wake_up_interruptible_all(queue) __wake_up(queue, TASK_INTERRUPTIBLE, 0, NULL)
 #define wake_up_interruptible_sync(queue) wake_up_interruptible(queue)
+/* With the events that poll() is told of. */
+#define poll_to_key(mask) ((void *)(unsigned long)(__poll_t)(mask))
+#define key_to_poll(key) ((__poll_t)(unsigned long)(key))
+#define wake_up_poll(queue, mask) __wake_up(queue, TASK_NORMAL, 1, poll_to_key(mask))
+#define wake_up_interruptible_poll(queue, mask) __wake_up(queue, TASK_INTERRUPTIBLE, 1, poll_to_key(mask))
+#define wake_up_interruptible_sync_poll(queue, mask) wake_up_interruptible_poll(queue, mask)
 #define wake_up_sync(queue) wake_up(queue)
 
 /*

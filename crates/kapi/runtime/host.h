@@ -178,6 +178,8 @@ extern void kapi_user_give(char __user *buffer);
 /* Runtime: processes that use the module's files. */
 extern struct task_struct *kapi_process_new(const char *name, uid_t uid);
 extern void kapi_process_end(struct task_struct *task);
+/* Host: copies from an address that may lead nowhere. */
+extern bool kapi_read_nofault(void *to, const void *from, u64 size);
 /* Host: sleeps, whatever the caller's state is. */
 extern void kapi_host_sleep(u64 ms);
 /* Host: pages that the process has in memory. */

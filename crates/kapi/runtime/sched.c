@@ -7,6 +7,7 @@
 #include "host.h"
 #include <linux/completion.h>
 #include <linux/delay.h>
+#include <linux/hrtimer.h>
 #include <linux/kernel.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
@@ -248,6 +249,24 @@ unsigned long msleep_interruptible(unsigned int ms)
 	sleep_until_woken((s64)ms * NSEC_PER_MSEC);
 	now = ktime_get_ns();
 	return now < end ? (end - now) / NSEC_PER_MSEC : 0;
+}
+
+int schedule_hrtimeout(ktime_t *expires, const enum hrtimer_mode mode)
+{
+	bool absolute = mode == HRTIMER_MODE_ABS || mode == HRTIMER_MODE_ABS_PINNED;
+	s64 left = expires ? ktime_to_ns(*expires) - (absolute ? (s64)ktime_get_ns() : 0) : -1;
+
+	if (expires && left <= 0) {
+		set_current_state(TASK_RUNNING);
+		return 0;
+	}
+	return sleep_until_woken(left) ? -EINTR : 0;
+}
+
+/* What is asked for precisely is late enough for every range. */
+int schedule_hrtimeout_range(ktime_t *expires, u64 delta, const enum hrtimer_mode mode)
+{
+	return schedule_hrtimeout(expires, mode);
 }
 
 void usleep_range(unsigned long us_min, unsigned long us_max)

@@ -168,3 +168,8 @@ char *strndup_user(const char __user *s, long n)
 		to[len - 1] = '\0';
 	return to;
 }
+
+long copy_from_kernel_nofault(void *to, const void *from, size_t size)
+{
+	return kapi_read_nofault(to, from, size) ? 0 : -EFAULT;
+}

@@ -77,7 +77,7 @@ symbols! {
         kapi_rcu_read_held, synchronize_rcu@0, ktime_get_ns, ktime_get_real_ns,
         yield = kapi_yield, kapi_spin_wait, kapi_thread_start, kapi_thread_exit, kapi_step_done,
         kapi_host_sleep, kapi_rss_pages, kapi_breakpoint, kapi_symbol_find, kapi_symbol_at,
-        kapi_symbol_of, kapi_misuse, kapi_futex_wait, kapi_futex_wake,
+        kapi_symbol_of, kapi_read_nofault, kapi_misuse, kapi_futex_wait, kapi_futex_wake,
         get_random_bytes, get_random_u32, get_random_u64, get_random_u32_below, kapi_alloc,
         kapi_free, xa_load, kapi_xa_store = xa_store, kapi___xa_store = __xa_store, xa_erase, __xa_erase,
         kapi___xa_cmpxchg = __xa_cmpxchg, kapi___xa_insert = __xa_insert,

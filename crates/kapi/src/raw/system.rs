@@ -38,6 +38,18 @@ pub(crate) extern "C" fn kapi_futex_wake(word: *const u32, count: i32) {
     unsafe { libc::syscall(libc::SYS_futex, word, op, count) };
 }
 
+/// Copies from an address that may lead nowhere; returns whether all of it is there.
+pub(crate) extern "C" fn kapi_read_nofault(to: *mut c_void, from: *mut c_void, size: u64) -> bool {
+    let size = size as usize;
+    let local = libc::iovec { iov_base: to, iov_len: size };
+    let remote = libc::iovec { iov_base: from, iov_len: size };
+    let own = std::process::id().cast_signed();
+    // SAFETY: the kernel checks the addresses of both; the caller passes `size` bytes to write to.
+    let copied =
+        unsafe { libc::process_vm_readv(own, &raw const local, 1, &raw const remote, 1, 0) };
+    usize::try_from(copied) == Ok(size)
+}
+
 pub(crate) extern "C" fn get_random_bytes(buf: *mut c_void, len: u64) {
     // SAFETY: the module passes a buffer of `len` bytes.
     unsafe { libc::getrandom(buf, len as usize, 0) };

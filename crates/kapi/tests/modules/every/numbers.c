@@ -190,6 +190,7 @@ void texts(void)
 	memzero_explicit(text, sizeof(text));
 	unsafe_memcpy(text, "ab", 3, "it fits");
 	IS(text[1], 'b');
+	IS(strcmp(str_true_false(true), "true"), 0);
 	IS(strcmp(str_yes_no(true), "yes") || strcmp(str_on_off(false), "off"), 0);
 	IS(strcmp(str_enabled_disabled(true), "enabled"), 0);
 	IS(strcmp(__stringify(MAX_ERRNO), "4095"), 0);

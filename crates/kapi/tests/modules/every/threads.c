@@ -12,6 +12,7 @@
 #include <linux/lockdep.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/poll.h>
 #include <linux/prefetch.h>
 #include <linux/random.h>
 #include <linux/refcount.h>
@@ -255,6 +256,9 @@ void waits(void)
 	wake_up_interruptible_nr(&queue2, 2);
 	wake_up_interruptible_all(&queue2);
 	wake_up_interruptible_sync(&queue2);
+	wake_up_poll(&queue2, EPOLLIN | EPOLLRDNORM);
+	wake_up_interruptible_poll(&queue2, EPOLLIN);
+	wake_up_interruptible_sync_poll(&queue2, key_to_poll(poll_to_key(EPOLLOUT)));
 	complete(&own_done);
 	INIT_COMPLETION(own_done);
 	sum += completion_done(&done) + completion_done(&done2);
