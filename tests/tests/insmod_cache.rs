@@ -57,6 +57,29 @@ fn a_cache_folder_that_another_user_prepared_is_refused() {
     assert_eq!(fs::read_dir(&prepared).unwrap().count(), 0);
 }
 
+/// It was said once the module was compiled, seconds after the command began.
+#[test]
+fn the_first_run_says_at_once_what_it_compiles_and_the_second_compiles_nothing() {
+    let cache = tempfile::tempdir().unwrap();
+    fs::set_permissions(cache.path(), Permissions::from_mode(0o700)).unwrap();
+    let broken = cache.path().join("broken.c");
+    fs::write(&broken, "#error on purpose\n").unwrap();
+    let run = |module: &Path| {
+        let mut command = slablab();
+        command.env("XDG_CACHE_HOME", cache.path()).arg("insmod").arg(module);
+        command.args(["--kernel-version", "6.12"]).output().expect("slablab was built")
+    };
+    let said = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let message = "compiling the library that modules call, once for each version";
+    let refused = said(&run(&broken));
+    let places = [message, "on purpose"].map(|part| refused.find(part));
+    assert!(places[0].is_some() && places[0] < places[1], "{refused}");
+    let (first, second) = (run(Path::new(MODULE)), run(Path::new(MODULE)));
+    assert!(said(&first).contains(message), "{}", said(&first));
+    assert!(!said(&second).contains(message), "{}", said(&second));
+    assert_eq!(first.stdout.len(), second.stdout.len());
+}
+
 /// The files of `folder`, with those of the folders in it.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use slablab_kapi::Version;
-use slablab_tests::module::told;
+use slablab_tests::module::lines;
 use slablab_tests::{root, run};
 
 const RELEASES: [&str; 3] = ["6.1", "6.12", "7.3"];
@@ -109,7 +109,9 @@ fn insmod(module: &Path, release: Version, expected: &Expected) -> (Option<i32>,
     words.extend(if expected.is_asan { &["--asan"][..] } else { &["--check", "2"] });
     words.extend(expected.steps.iter().flat_map(|step| ["--do", step]));
     let output = run(&words);
-    (output.status.code(), told(&output))
+    // What goes to standard error begins a line.
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), lines(&output).join("\n") + "\n" + &errors)
 }
 
 /// Returns the places that are named: the word, the file and the line.

@@ -196,6 +196,7 @@ extern bool kapi_any_stands(const char *kind);
 extern void kapi_tell_left(const char *kind, const char *name, unsigned long site);
 extern void kapi_tell_standing(void);
 extern void kapi_tell_timers(void);
+extern int kapi_users(void);
 extern void kapi_tell_users(void);
 extern void kapi_tell_all(void);
 /* Takes what is armed in memory that is freed at @site off its lists, and tells it. */

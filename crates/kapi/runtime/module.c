@@ -21,10 +21,12 @@ struct kernel_param *kapi_params_stop = __stop___param;
 /* Where it was last taken. */
 static unsigned long used_at;
 
-/* After exit: a kernel would not have unloaded what is in use. */
+int kapi_users(void) { return atomic_read(&__this_module.refcnt); }
+
+/* A kernel unloads nothing that is in use. */
 void kapi_tell_users(void)
 {
-	int users = atomic_read(&__this_module.refcnt);
+	int users = kapi_users();
 	char text[64];
 
 	if (users > 0)

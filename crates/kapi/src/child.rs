@@ -87,13 +87,14 @@ fn live<B: Backend>(engine: &Engine<B>, module: &Module, job: &Job) {
     emit(&Event::Stage(Stage::Init));
     let held = engine.live_bytes();
     let (needed, failed) = init_needed(module);
+    let failed_at = failed.and_then(|_| u32::try_from(needed).ok());
     let mut result = failed.or_else(|| module.call(c"init_module"));
     if result.is_none_or(|result| result == 0) {
         // Suites of KUnit, as the kernel runs them: once the module is there.
         result = module.call(c"kapi_run_suites").filter(|&result| result != 0).or(result);
     }
     context::returned("init");
-    emit(&Event::Init { result: result.unwrap_or(0) });
+    emit(&Event::Init { result: result.unwrap_or(0), needed: failed_at });
     let stays = result.is_none_or(|result| result >= 0);
     if stays {
         emit(&Event::Stage(Stage::Live));
@@ -106,6 +107,10 @@ fn live<B: Backend>(engine: &Engine<B>, module: &Module, job: &Job) {
             file(module, c"kapi_read_file", path, "");
         }
         if !job.rmmod {
+            return;
+        }
+        if let Some(users) = users(module, job) {
+            emit(&Event::InUse { users });
             return;
         }
         emit(&Event::Stage(Stage::Exit));
@@ -123,6 +128,16 @@ fn live<B: Backend>(engine: &Engine<B>, module: &Module, job: &Job) {
         module.call(c"kapi_tell_all");
     }
     last_checks(engine, held);
+}
+
+/// Returns how often a module is in use, if it is; then no kernel unloads it.
+fn users(module: &Module, job: &Job) -> Option<u32> {
+    let users = module.call(c"kapi_users").and_then(|users| u32::try_from(users).ok());
+    let users = users.filter(|&users| users > 0)?;
+    if job.check > 0 {
+        module.call(c"kapi_tell_users");
+    }
+    Some(users)
 }
 
 /// Runs init of the modules that this one needs. Returns how many are there, and the result of one that failed.

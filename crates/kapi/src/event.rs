@@ -124,6 +124,8 @@ pub enum Event {
     Init {
         /// Its value.
         result: i64,
+        /// The module whose init it was, by its place among those that the module needs; `None` for the module itself.
+        needed: Option<u32>,
     },
     /// A file of the module was opened; its text follows.
     File {
@@ -156,6 +158,11 @@ pub enum Event {
     },
     /// Exit returned.
     Exited,
+    /// The module is in use, so that exit is not run.
+    InUse {
+        /// How often.
+        users: u32,
+    },
     /// A check found something.
     Finding {
         /// What.

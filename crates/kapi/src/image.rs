@@ -102,7 +102,7 @@ impl Image {
 
 impl ModuleInfo {
     /// Reads strings `tag=value`, each ended by a zero byte.
-    fn read(section: &[u8]) -> Self {
+    pub(crate) fn read(section: &[u8]) -> Self {
         let strings = section.split(|&b| b == 0).map(String::from_utf8_lossy);
         let tags = strings
             .filter_map(|s| s.split_once('=').map(|(tag, value)| (tag.into(), value.into())))

@@ -68,6 +68,8 @@ pub struct Job {
     pub image: PathBuf,
     /// Its name, as `lsmod` would show it.
     pub name: String,
+    /// The names of the modules that it needs, in the order of their inits.
+    pub needed: Vec<String>,
     /// The kernel it was compiled for.
     pub version: Version,
     /// Parameters, `name=value`.

@@ -263,6 +263,28 @@ impl Compiler {
         Ok(parts)
     }
 
+    /// Returns where the compiled runtime and the jumps of this source are kept.
+    fn runtime_object(&self, version: Version, jumps: &str) -> Result<PathBuf, Error> {
+        let mut hasher = KeyHasher::new("kapi runtime");
+        hasher.update(self.run(Command::new(&self.program).arg("--version"))?.stdout);
+        hasher.update(format!("{:?}", self.command(version, &["include"])));
+        hasher.update(jumps);
+        hasher.update("what it defines is weak");
+        Ok(self.dir.join(format!("runtime-{}.o", hasher.finish())))
+    }
+
+    /// Tells `progress` that the runtime is going to be compiled, if it is not there.
+    pub(super) fn announce_runtime(
+        &self,
+        version: Version,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<(), Error> {
+        if !self.runtime_object(version, &stubs::source())?.exists() {
+            progress(0, files::runtime_sources(&self.dir).count());
+        }
+        Ok(())
+    }
+
     /// Returns the compiled runtime and jumps, compiling them if that was not done before.
     pub(super) fn runtime(
         &self,
@@ -270,12 +292,7 @@ impl Compiler {
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<PathBuf, Error> {
         let source = stubs::source();
-        let mut hasher = KeyHasher::new("kapi runtime");
-        hasher.update(self.run(Command::new(&self.program).arg("--version"))?.stdout);
-        hasher.update(format!("{:?}", self.command(version, &["include"])));
-        hasher.update(&source);
-        hasher.update("what it defines is weak");
-        let object = self.dir.join(format!("runtime-{}.o", hasher.finish()));
+        let object = self.runtime_object(version, &source)?;
         if checksum(&object).is_some_and(|sum| {
             fs::read_to_string(beside(&object)).is_ok_and(|recorded| recorded == sum)
         }) {

@@ -26,6 +26,9 @@ const ENTRIES_MAX: usize = 64;
 pub(super) struct Record {
     pub(super) version: Version,
     pub(super) warnings: String,
+    /// The modules that it needs, in the order of their inits.
+    #[serde(default)]
+    pub(super) needed: Vec<String>,
     /// The image's hash: a full disk or a loss of power leaves images that are cut or empty.
     image: String,
     /// Files that were included, with a hash of each.
@@ -37,12 +40,14 @@ impl Record {
     pub(super) fn new(
         version: Version,
         warnings: &str,
+        needed: &[String],
         image: &Path,
         included: &[PathBuf],
     ) -> Option<Self> {
         let hashed = |path: &PathBuf| Some((path.clone(), hash_of(path)?));
         let included = included.iter().map(hashed).collect::<Option<_>>()?;
-        Some(Self { version, warnings: warnings.into(), image: hash_of(image)?, included })
+        let (warnings, needed, image) = (warnings.into(), needed.to_vec(), hash_of(image)?);
+        Some(Self { version, warnings, needed, image, included })
     }
 }
 

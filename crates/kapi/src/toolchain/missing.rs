@@ -23,8 +23,8 @@ pub(super) fn defined(path: &Path) -> Result<String, Error> {
     Ok(global.filter_map(|s| s.name().ok()).map(|name| format!("{name}\n")).collect())
 }
 
-/// Returns the names that a module's objects ask for and that neither they nor the runtime define.
-pub(super) fn undefined(objects: &[PathBuf], runtime: &Path) -> Result<BTreeSet<String>, Error> {
+/// Returns the names that a module's objects ask for and do not define.
+pub(super) fn asked(objects: &[PathBuf]) -> Result<BTreeSet<String>, Error> {
     let (mut asked, mut there) = (BTreeSet::new(), BTreeSet::new());
     for path in objects {
         let data = fs::read(path).map_err(Error::io(path))?;
@@ -35,6 +35,12 @@ pub(super) fn undefined(objects: &[PathBuf], runtime: &Path) -> Result<BTreeSet<
         }
     }
     asked.retain(|name| !name.is_empty() && !there.contains(name));
+    Ok(asked)
+}
+
+/// Returns the names that a module's objects ask for and that neither they nor the runtime define.
+pub(super) fn undefined(objects: &[PathBuf], runtime: &Path) -> Result<BTreeSet<String>, Error> {
+    let mut asked = asked(objects)?;
     if !asked.is_empty() {
         let data = fs::read(runtime).map_err(Error::io(runtime))?;
         let file = parsed(runtime, &data)?;

@@ -15,6 +15,7 @@
 mod compiler;
 mod files;
 mod kept;
+mod license;
 mod missing;
 mod needs;
 mod sources;
@@ -28,6 +29,7 @@ pub use files::{HeaderItem, clean, header_items, include_folder};
 use crate::error::Error;
 use crate::job::Version;
 use compiler::Compiler;
+use license::License;
 use sources::Sources;
 
 /// Versions that are tried when none is asked for: that of the headers, the newest, then older ones.
@@ -53,6 +55,8 @@ pub struct Built {
     pub version: Version,
     /// What the compiler had to say although it went through.
     pub warnings: String,
+    /// The modules that it needs, in the order of their inits.
+    pub needed: Vec<String>,
     /// What has to be loaded before it (AddressSanitizer's runtime).
     pub preload: Option<PathBuf>,
 }
@@ -88,33 +92,43 @@ pub fn build(
     let image = out.join(format!("{}.so", sources.name));
     let kept_in = compiler.kept_folder();
     let key = compiler.key(&sources, &versions)?;
-    let built = |version, warnings| Built {
+    let built = |version, warnings, needed| Built {
         image: image.clone(),
         name: sources.name.clone(),
         version,
         warnings,
+        needed,
         preload: compiler.preload(),
     };
     compiler.remove_abandoned();
     if let Some(record) = kept::find(&kept_in, &key, &image) {
-        return Ok(built(record.version, record.warnings));
+        return Ok(built(record.version, record.warnings, record.needed));
     }
+    // Before the module, which takes a while as well.
+    compiler.announce_runtime(versions[0], progress)?;
     let mut first_error = None;
     for version in versions {
         match compile(&compiler, &sources, version, out, "") {
             Ok((objects, mut warnings)) => {
                 let runtime = compiler.runtime(version, progress)?;
-                let mut loading =
-                    Loading { compiler: &compiler, version, out, runtime, before: Vec::new() };
-                loading.add_needs_of(&sources, &objects, &mut vec![sources.name.clone()])?;
-                let Loading { runtime, before, .. } = loading;
+                let mut loading = Loading {
+                    compiler: &compiler,
+                    version,
+                    out,
+                    runtime,
+                    before: Vec::new(),
+                    names: Vec::new(),
+                };
+                loading.add_needs_of(&sources, &objects, &[])?;
+                let Loading { runtime, before, names, .. } = loading;
                 let objects = [objects, before].concat();
                 warnings += &compiler.link(&sources.name, &objects, &runtime, &image)?;
                 let included = compiler.included(out);
-                if let Some(record) = kept::Record::new(version, &warnings, &image, &included) {
+                let record = kept::Record::new(version, &warnings, &names, &image, &included);
+                if let Some(record) = record {
                     kept::keep(&kept_in, &key, &image, &record);
                 }
-                return Ok(built(version, warnings));
+                return Ok(built(version, warnings, names));
             }
             Err(error @ Error::Compile { .. }) => first_error = first_error.or(Some(error)),
             Err(error) => return Err(error),
@@ -148,33 +162,53 @@ struct Loading<'a> {
     runtime: PathBuf,
     /// An object of each, in the order of their inits.
     before: Vec<PathBuf>,
+    /// Their names.
+    names: Vec<String>,
 }
 
 impl Loading<'_> {
-    /// Compiles what a module needs, each behind its own needs. `seen` has the modules that are there or on their way.
+    /// Compiles what a module needs, each behind its own needs. `way` has the modules that need this one, each the next.
     fn add_needs_of(
         &mut self,
         sources: &Sources,
         objects: &[PathBuf],
-        seen: &mut Vec<String>,
+        way: &[&str],
     ) -> Result<(), Error> {
+        let way = [way, &[sources.name.as_str()]].concat();
+        let license = License::read(objects)?;
+        license.check_kernels(sources, objects)?;
         let missing = missing::undefined(objects, &self.runtime)?;
         if missing.is_empty() {
             return Ok(());
         }
         for needed in needs::providers(sources, &missing)? {
+            let used = needed.exports.iter().filter(|export| missing.contains(&export.name));
+            license.check_modules(sources, self.version, used)?;
             let name = &needed.sources.name;
-            if seen.contains(name) {
+            if let Some(at) = way.iter().position(|on_way| on_way == name) {
+                return Err(circle(&needed.sources, &way[at..]));
+            }
+            if self.names.contains(name) {
                 continue;
             }
-            seen.push(name.clone());
             let prefix = format!("{name}-");
             let (compiler, out) = (self.compiler, self.out);
             let (objects, _) = compile(compiler, &needed.sources, self.version, out, &prefix)?;
-            self.add_needs_of(&needed.sources, &objects, seen)?;
-            let joined = compiler.join(&objects, &needed.exports, self.before.len(), out)?;
+            self.add_needs_of(&needed.sources, &objects, &way)?;
+            let joined = compiler.join(&objects, &needed.names(), self.before.len(), out)?;
             self.before.push(joined);
+            self.names.push(name.clone());
         }
         Ok(())
     }
+}
+
+/// Says that modules need each other, which no order of loading allows.
+fn circle(first: &Sources, names: &[&str]) -> Error {
+    let way = [names, &names[..1]].concat().join(" needs ");
+    let path = first.files.first().map_or_else(PathBuf::new, |file| file.path.clone());
+    let what = format!(
+        "{way}: none of them can be loaded first, and depmod refuses such a circle; move what both use into a module of its own"
+    );
+    Error::Source { path, what }
 }

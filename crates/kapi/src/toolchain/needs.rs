@@ -18,7 +18,24 @@ use crate::error::Error;
 #[derive(Debug)]
 pub(super) struct Needed {
     pub(super) sources: Sources,
-    pub(super) exports: BTreeSet<String>,
+    pub(super) exports: BTreeSet<Export>,
+}
+
+impl Needed {
+    /// Returns the names that it exports.
+    pub(super) fn names(&self) -> BTreeSet<String> {
+        self.exports.iter().map(|export| export.name.clone()).collect()
+    }
+}
+
+/// A name that a module exports, and to whom.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Export {
+    pub(super) name: String,
+    /// Whether to GPL modules alone.
+    pub(super) is_gpl_only: bool,
+    /// The namespace that a module has to import.
+    pub(super) namespace: Option<String>,
 }
 
 /// Returns the modules beside `sources` that export one of the names.
@@ -31,14 +48,16 @@ pub(super) fn providers(sources: &Sources, names: &BTreeSet<String>) -> Result<V
                 return Ok(found);
             }
             let exported = exports(&file);
-            if exported.is_disjoint(&left) || sources.files.iter().any(|own| own.path == file) {
+            let is_wanted = exported.iter().any(|export| left.contains(&export.name));
+            if !is_wanted || sources.files.iter().any(|own| own.path == file) {
                 continue;
             }
             let Some(module) = Sources::with_file(&folder, &file)? else { continue };
-            let exports: BTreeSet<String> =
-                module.files.iter().flat_map(|file| exports(&file.path)).collect();
-            left.retain(|name| !exports.contains(name));
-            found.push(Needed { sources: module, exports });
+            let exports = module.files.iter().flat_map(|file| exports(&file.path)).collect();
+            let needed = Needed { sources: module, exports };
+            let names = needed.names();
+            left.retain(|name| !names.contains(name));
+            found.push(needed);
         }
     }
     Ok(found)
@@ -67,15 +86,19 @@ fn neighbourhood(sources: &Sources) -> Vec<PathBuf> {
     folders
 }
 
-/// Returns the names that a source exports.
-fn exports(file: &Path) -> BTreeSet<String> {
+/// Returns what a source exports.
+fn exports(file: &Path) -> BTreeSet<Export> {
     let text = fs::read_to_string(file).unwrap_or_default();
-    let name = |line: &str| -> Option<String> {
-        let (_, arguments) = line.trim_start().strip_prefix("EXPORT_SYMBOL")?.split_once('(')?;
-        let name = arguments.split([',', ')']).next()?.trim();
-        (!name.is_empty()).then(|| name.to_owned())
+    let export = |line: &str| -> Option<Export> {
+        let (how, arguments) = line.trim_start().strip_prefix("EXPORT_SYMBOL")?.split_once('(')?;
+        let mut arguments = arguments.split([',', ')']).map(str::trim);
+        let name = arguments.next().filter(|name| !name.is_empty())?.to_owned();
+        // A word up to 6.12, a text since 6.13.
+        let namespace = arguments.next().map(|word| word.trim_matches('"').to_owned());
+        let namespace = namespace.filter(|word| how.starts_with("_NS") && !word.is_empty());
+        Some(Export { name, is_gpl_only: how.contains("GPL"), namespace })
     };
-    text.lines().filter_map(name).collect()
+    text.lines().filter_map(export).collect()
 }
 
 #[cfg(test)]
@@ -101,8 +124,15 @@ mod tests {
         let found = providers(&user, &names(&["two", "three", "five"])).unwrap();
         let called: Vec<_> = found.iter().map(|needed| needed.sources.name.as_str()).collect();
         assert_eq!(called, ["core", "the_bus"]);
-        assert_eq!(found[0].exports, names(&["one", "two"]));
-        assert_eq!(found[1].exports, names(&["three", "four"]));
+        assert_eq!(found[0].names(), names(&["one", "two"]));
+        let export = |name: &str, is_gpl_only, namespace: Option<&str>| Export {
+            name: name.into(),
+            is_gpl_only,
+            namespace: namespace.map(str::to_owned),
+        };
+        assert!(found[0].exports.contains(&export("one", true, None)));
+        assert!(found[0].exports.contains(&export("two", false, Some("N"))));
+        assert_eq!(found[1].names(), names(&["three", "four"]));
         assert!(providers(&user, &names(&["printk"])).unwrap().is_empty());
     }
 }

@@ -59,10 +59,13 @@ impl Sources {
         RULES.iter().any(|name| dir.join(name).is_file())
     }
 
-    /// Finds the module of a folder that a file belongs to: as the folder's rules say, and without rules the file alone.
+    /// Finds the module of a folder that a file belongs to: as the folder's rules say, and the file alone where they make
+    /// none, as those of a kernel's `lib` do without its configuration.
     pub(super) fn with_file(dir: &Path, file: &Path) -> Result<Option<Self>, Error> {
+        let mut makes_any = false;
         for name in RULES.into_iter().filter(|name| dir.join(name).is_file()) {
             for module in modules(dir, name)? {
+                makes_any = true;
                 let sources = module.sources(dir);
                 let sources = sources.ok().filter(|s| s.files.iter().any(|own| own.path == file));
                 if sources.is_some() {
@@ -70,7 +73,7 @@ impl Sources {
                 }
             }
         }
-        if Self::has_rules(dir) { Ok(None) } else { Self::find(file, None).map(Some) }
+        if makes_any { Ok(None) } else { Self::find(file, None).map(Some) }
     }
 
     fn of_folder(dir: &Path, wanted: Option<&str>) -> Result<Self, Error> {

@@ -92,6 +92,7 @@ impl Host {
         let job = Job {
             image: self.built.image.clone(),
             name: self.built.name.clone(),
+            needed: self.built.needed.clone(),
             version: self.built.version,
             params: params.to_vec(),
             allocator: self.allocator.clone(),
@@ -120,7 +121,7 @@ impl Host {
             Event::Line { text, .. } => log += &format!("\n{text}"),
             Event::More { text, .. } => log += &text,
             Event::Refused { message } => refused = Some(message),
-            Event::Init { result } => init = Some(result),
+            Event::Init { result, .. } => init = Some(result),
             _ => {}
         })
         .map_err(|e| failed(&e.to_string()))?;

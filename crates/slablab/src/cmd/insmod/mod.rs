@@ -225,6 +225,7 @@ fn job(args: &Args, built: &Built, steps: Vec<Step>) -> Result<Job> {
     Ok(Job {
         image: built.image.clone(),
         name: built.name.clone(),
+        needed: built.needed.clone(),
         version: built.version,
         params: args.params.clone(),
         allocator: args.allocator.to_string(),

@@ -34,6 +34,8 @@ pub(super) struct Session {
     check: u8,
     log: Vec<Line>,
     init: Option<i64>,
+    /// How often it was in use when it was to be removed, so that exit was not run.
+    in_use: Option<u32>,
     exited: bool,
     files: Vec<File>,
     steps: Vec<Done>,
@@ -60,6 +62,9 @@ pub(super) struct Session {
     names: Names,
     #[serde(skip)]
     live: Live,
+    /// The modules that it needs.
+    #[serde(skip)]
+    needed: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -97,6 +102,7 @@ impl Session {
             check: job.check,
             log: Vec::new(),
             init: None,
+            in_use: None,
             exited: false,
             files: Vec::new(),
             steps: Vec::new(),
@@ -111,6 +117,7 @@ impl Session {
             open_line: false,
             names,
             live,
+            needed: job.needed.clone(),
         }
     }
 
@@ -120,8 +127,11 @@ impl Session {
             Event::Line { time_ns, level, text, ends } => self.line(time_ns, level, text, ends),
             Event::More { text, ends } => self.more(&text, ends),
             Event::Refused { message } => self.refused = Some(message),
-            Event::Stage(stage) => self.stage = stage,
-            Event::Init { result } => self.init(result),
+            Event::Stage(stage) => {
+                self.stage = stage;
+                self.told.iter_mut().for_each(|told| told.stage(stage));
+            }
+            Event::Init { result, needed } => self.init(result, needed),
             Event::File { path } => {
                 self.files.push(File { path, text: String::new(), result: 0 });
             }
@@ -130,6 +140,7 @@ impl Session {
             Event::Step { index } => self.step = Some(index as usize),
             Event::StepEnd { index, result, data } => self.step_end(index as usize, result, &data),
             Event::Exited => self.exited = true,
+            Event::InUse { users } => self.in_use = Some(users),
             Event::Finding { kind, detail, count, block, site } => {
                 self.finding(kind, &detail, count, block.as_ref(), site);
             }
@@ -187,13 +198,15 @@ impl Session {
         }
     }
 
-    fn init(&mut self, result: i64) {
+    /// Takes what init returned: its own, or that of a module that it needs.
+    fn init(&mut self, result: i64, needed: Option<u32>) {
         self.end_line();
         self.init = Some(result);
         if self.live != Live::Print {
             return;
         }
-        let module = &self.module;
+        let needed = needed.and_then(|at| self.needed.get(at as usize));
+        let module = needed.unwrap_or(&self.module);
         if result > 0 {
             // The kernel prints this, and goes on as well.
             say(format_args!(
@@ -201,6 +214,7 @@ impl Session {
             ));
         }
         if result < 0 {
+            let why = needed.map_or(String::new(), |_| format!(", which {} needs", self.module));
             say(format_args!(
                 "insmod: ERROR: could not insert module {module}.ko: {}",
                 error_text(result)
@@ -350,6 +364,12 @@ impl Session {
         if let Some(stopped) = &self.stopped {
             say(format_args!("insmod: {}: stopped by {stopped}", self.module));
         }
+        if self.in_use.is_some() {
+            let module = &self.module;
+            say(format_args!(
+                "rmmod: ERROR: Module {module} is in use: exit was not run, as no kernel would run it"
+            ));
+        }
         let known = self.findings.iter().any(|f| f.kind == Misuse::Leak);
         if let Some(live) = self.live_bytes.filter(|&live| live > 0 && !known && self.check < 2) {
             say(format_args!(
@@ -372,7 +392,8 @@ impl Session {
         let failed_file = self.files.iter().any(|file| file.result < 0)
             || self.steps.iter().any(|step| !step.good);
         let failed = self.init.is_some_and(|result| result < 0);
-        let wrong = failed || failed_file || self.stopped.is_some() || !self.findings.is_empty();
+        let stays = self.stopped.is_some() || self.in_use.is_some();
+        let wrong = failed || failed_file || stays || !self.findings.is_empty();
         Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 }
