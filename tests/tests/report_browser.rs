@@ -301,6 +301,30 @@ fn a_long_path_in_the_title_is_no_wider_than_a_telephone() {
     assert!(wide[0].as_u64() <= wide[1].as_u64(), "the page is wider than the screen: {wide}");
 }
 
+/// The page of `insmod --explain`: bytes, slabs, lives and addresses, on both screens and on dark paper.
+#[test]
+fn the_page_of_a_modules_memory_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    for module in ["forty_bytes", "last_freed"] {
+        let source = slablab_tests::module::source(module);
+        let page = folder.path().join(format!("{module}.html"));
+        let _ = stdout(&["insmod", &source, "--explain", page.to_str().unwrap()]);
+        assert!(fs::metadata(&page).unwrap().len() < 1_000_000);
+        for (width, kind) in [(1300, "wide"), (420, "narrow")] {
+            let Some(browser) = Browser::start(width) else { return };
+            browser.open(&page);
+            plots_are_complete(&browser, kind, 4);
+            let wide =
+                browser.ask("return [document.documentElement.scrollWidth, window.innerWidth]");
+            assert!(wide[0].as_u64() <= wide[1].as_u64(), "wider than the screen: {wide}");
+            browser.picture(&format!("{module}-{width}.png"));
+            browser.click("#theme");
+            browser.picture(&format!("{module}-{width}-dark.png"));
+            browser.is_quiet();
+        }
+    }
+}
+
 #[test]
 fn the_report_of_a_real_trace_opens() {
     let folder = tempfile::tempdir().unwrap();

@@ -48,6 +48,7 @@ const COMMANDS: &[&str] = &[
     "lab merge TMP/plan -o TMP/merged",
     "bench --rounds 2 -o TMP/bench -- true -- true",
     "insmod kernel/modules/lifo size=40",
+    "insmod crates/kapi/tests/modules/forty_bytes.c --explain TMP/forty.html",
     "insmod --modinfo kernel/modules/lifo",
     "insmod --list-symbols",
     "kernel list",

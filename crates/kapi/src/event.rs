@@ -76,6 +76,45 @@ pub struct Block {
     pub freed: Option<u64>,
 }
 
+/// A cache that memory came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheSeen {
+    /// The name that the module gave it, or that of kmalloc's cache.
+    pub name: String,
+    /// The cache whose slabs it uses: another one where the two were merged.
+    pub slabs_of: String,
+    /// Whether the module created it.
+    pub is_own: bool,
+    /// Bytes that a caller may use of an object.
+    pub object_bytes: u64,
+    /// Bytes from an object to the next one.
+    pub slot_bytes: u64,
+    /// Bytes of a slab.
+    pub slab_bytes: u64,
+    /// Objects of a slab.
+    pub objects_per_slab: u64,
+}
+
+/// Where memory lies that a module got.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// In a slab.
+    Slab {
+        /// The cache, by the number of its [`Event::Cache`], from 0.
+        cache: u32,
+        /// The slab's address.
+        slab: u64,
+    },
+    /// Elsewhere.
+    Other {
+        /// What it came from: `kmalloc`, `pages`, `vmalloc`, or a cache of an allocator without slabs.
+        name: String,
+        /// Bytes that it takes.
+        held_bytes: u64,
+    },
+}
+
 /// How a run ended early.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -205,6 +244,42 @@ pub enum Event {
         live_bytes: u64,
         /// Bytes that slabs hold.
         slab_bytes: u64,
+    },
+    /// The first memory of a cache comes next. This event and the four behind it are told only if memory is to be explained.
+    Cache(CacheSeen),
+    /// The module got memory.
+    Got {
+        /// The CPU.
+        cpu: u32,
+        /// The address.
+        address: u64,
+        /// Bytes asked for.
+        bytes: u64,
+        /// Offset in the module of the call.
+        site: u64,
+        /// Where it lies.
+        from: Origin,
+    },
+    /// The module gives memory back, which it may not have.
+    Gave {
+        /// The CPU.
+        cpu: u32,
+        /// The address.
+        address: u64,
+        /// Offset in the module of the call.
+        site: u64,
+    },
+    /// A block has another size, at the same address.
+    Resized {
+        /// The address.
+        address: u64,
+        /// Bytes asked for.
+        bytes: u64,
+    },
+    /// A block of pages became blocks of one page each.
+    Split {
+        /// The address.
+        address: u64,
     },
     /// The child is done.
     Done,

@@ -82,6 +82,8 @@ pub struct Job {
     pub memory_bytes: u64,
     /// How much is checked, 0 to 2.
     pub check: u8,
+    /// Whether each allocation and free is told.
+    pub explain: bool,
     /// What the module's files are given after init: path and text.
     pub writes: Vec<(String, String)>,
     /// The module's files to read after init and the writes.

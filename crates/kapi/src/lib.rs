@@ -42,6 +42,6 @@ pub mod toolchain;
 
 pub use child::main as child_main;
 pub use error::Error;
-pub use event::{Block, Event, FaultKind, Misuse, Stage};
+pub use event::{Block, CacheSeen, Event, FaultKind, Misuse, Origin, Stage};
 pub use image::{Image, ModuleInfo};
 pub use job::{Job, Version};

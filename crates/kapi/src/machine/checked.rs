@@ -145,7 +145,7 @@ impl<B: Backend> Engine<B> {
     #[cold]
     pub(super) fn ksize_checked(&self, address: u64) -> u64 {
         let bytes = self.usable(address);
-        self.resize(address, bytes);
+        self.enter_size(address, bytes);
         bytes
     }
 
@@ -173,6 +173,11 @@ impl<B: Backend> Engine<B> {
 
     /// Enters that a block of kmalloc is `bytes` long from now on, of those that may be used of it.
     pub(crate) fn resize(&self, address: u64, bytes: u64) {
+        self.tell_resized(address, bytes);
+        self.enter_size(address, bytes);
+    }
+
+    fn enter_size(&self, address: u64, bytes: u64) {
         let Some(ledger) = &self.ledger else { return };
         let is_object = |live: &&Live| matches!(live.source, Source::Kmalloc | Source::Cache(..));
         let known = lock(ledger).get(address).filter(is_object).cloned();

@@ -3,7 +3,7 @@
 //! # How it works
 //! Each CPU's handle stands behind a lock of its own, which the CPU's threads share; uncontended it
 //! costs one atomic exchange. Below check level 2 an allocation is that lock and the machine. From
-//! level 2 on, or under AddressSanitizer, it takes the way through `checked.rs`.
+//! level 2 on, or under AddressSanitizer, it takes the way through `checked.rs`; where it is told, through `told.rs`.
 //!
 //! # Lock order
 //! ledger -> parts -> CPU handles, by number -> the machine's own.
@@ -13,13 +13,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use slablab_kmem::{
-    Backend, CacheArgs, CheckLevel, Cpu, CpuId, Ctor, Gfp, Machine, MemorySource, ObjPtr, Order,
-    PAGE_SIZE, Pfn, Readers, Site, SlabFlags, Tunables,
+    Backend, CacheArgs, CacheId, CheckLevel, Cpu, CpuId, Ctor, Gfp, Machine, MemorySource, ObjPtr,
+    Order, PAGE_SIZE, Pfn, Readers, Site, SlabFlags, Tunables,
 };
 
 use super::handle::{CacheHandle, Constructor, Shape};
 use super::quarantine::Quarantine;
 use crate::context;
+use crate::event::CacheSeen;
 use crate::job::Job;
 use crate::ledger::{Free, Ledger, Live, Source};
 use crate::raw::asan::Asan;
@@ -46,6 +47,12 @@ pub(crate) struct Engine<B: Backend> {
     pub(crate) asan: Option<Asan>,
     /// Whether each operation is checked (`checked.rs`).
     pub(crate) checked: bool,
+    /// Whether each operation is told (`told.rs`).
+    pub(super) told: bool,
+    /// Whether it is one of the two.
+    watched: bool,
+    /// Caches that were told, in the order of their numbers.
+    pub(super) caches_told: Mutex<Vec<(CacheId, CacheSeen)>>,
     pub(crate) caches: Mutex<Vec<u64>>,
     /// Caches that were to be destroyed and had objects.
     pub(crate) busy: Mutex<Vec<u64>>,
@@ -117,6 +124,9 @@ impl<B: Backend> Engine<B> {
             ledger: (job.check >= 2).then(Mutex::default),
             parts: (job.check >= 2).then(Mutex::default),
             checked: job.check >= 2 || asan.is_some(),
+            told: job.explain,
+            watched: job.check >= 2 || asan.is_some() || job.explain,
+            caches_told: Mutex::default(),
             asan,
             caches: Mutex::default(),
             busy: Mutex::default(),
@@ -174,8 +184,8 @@ impl<B: Backend> Engine<B> {
 
     #[inline(always)]
     pub(crate) fn kmalloc(&self, bytes: u64, gfp: Gfp, site: u64) -> u64 {
-        if self.checked {
-            return self.kmalloc_checked(bytes, gfp, site);
+        if self.watched {
+            return self.kmalloc_watched(bytes, gfp, site);
         }
         let object = self.kmalloc_object(bytes, gfp, site);
         self.address(object)
@@ -186,9 +196,14 @@ impl<B: Backend> Engine<B> {
         if address <= ZERO_SIZE_PTR {
             return;
         }
-        if self.checked {
-            return self.kfree_checked(address, site);
+        if self.watched {
+            return self.kfree_watched(address, site);
         }
+        self.kfree_plain(address, site);
+    }
+
+    #[inline(always)]
+    pub(super) fn kfree_plain(&self, address: u64, site: u64) {
         match self.object(address) {
             Some(object) => self.on_cpu(|cpu| cpu.kfree(object, Site(site as u32))),
             None => runtime::report_foreign("kfree", address, site),
@@ -219,8 +234,8 @@ impl<B: Backend> Engine<B> {
 
     #[inline(always)]
     pub(crate) fn cache_alloc(&self, cache: &CacheHandle, gfp: Gfp, site: u64) -> u64 {
-        if self.checked {
-            return self.cache_alloc_checked(cache, gfp, site);
+        if self.watched {
+            return self.cache_alloc_watched(cache, gfp, site);
         }
         let object = self.cache_object(cache, gfp, site);
         self.address(object)
@@ -241,17 +256,22 @@ impl<B: Backend> Engine<B> {
 
     /// Allocates what `kfree` frees from a cache that is not of kmalloc's own.
     pub(crate) fn bucket_alloc(&self, cache: &CacheHandle, size: u64, gfp: Gfp, site: u64) -> u64 {
-        if self.checked {
-            return self.bucket_alloc_checked(cache, size, gfp, site);
+        if self.watched {
+            return self.bucket_alloc_watched(cache, size, gfp, site);
         }
         self.cache_alloc(cache, gfp, site)
     }
 
     #[inline(always)]
     pub(crate) fn cache_free(&self, cache: &CacheHandle, address: u64, site: u64) {
-        if self.checked {
-            return self.cache_free_checked(cache, address, site);
+        if self.watched {
+            return self.cache_free_watched(cache, address, site);
         }
+        self.cache_free_plain(cache, address, site);
+    }
+
+    #[inline(always)]
+    pub(super) fn cache_free_plain(&self, cache: &CacheHandle, address: u64, site: u64) {
         match self.object(address) {
             Some(object) => self.on_cpu(|cpu| cpu.free(cache.id, object, Site(site as u32))),
             None => runtime::report_foreign("kmem_cache_free", address, site),
@@ -323,6 +343,7 @@ impl<B: Backend> Engine<B> {
         if self.checked {
             self.pages_entered(pfn, order, gfp, site);
         }
+        self.tell_pages(pfn, order, site);
         Some(pfn)
     }
 
@@ -356,6 +377,7 @@ impl<B: Backend> Engine<B> {
         if references > 1 || (self.checked && !self.pages_may_go(pfn, order, site)) {
             return;
         }
+        self.tell_gave(self.page_address(pfn), site);
         self.pages.clear(pfn);
         self.pages.separate(pfn);
         if references < 1 {
@@ -389,6 +411,7 @@ impl<B: Backend> Engine<B> {
                 Free::Refused(event) => return runtime::emit(&event),
             }
         }
+        self.tell_split(self.page_address(pfn));
         self.on_cpu(|cpu| cpu.split_pages(Pfn(pfn), Order(order_of), Site(site as u32)));
         (pfn..pfn + (1 << order)).for_each(|page| self.pages.take(page, 0));
     }

@@ -6,5 +6,6 @@ pub(crate) mod engine;
 pub(crate) mod handle;
 mod quarantine;
 mod reclaim;
+mod told;
 mod vmalloc;
 mod waiting;

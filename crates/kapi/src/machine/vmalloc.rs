@@ -41,6 +41,7 @@ impl<B: Backend> Engine<B> {
                 Live { bytes, source: Source::Vmalloc, site: runtime::offset(site), guard: 0 };
             lock(ledger).enter(address, self.guarded(address, live, room));
         }
+        self.tell_got(address, bytes, site, || Self::other("vmalloc", room));
         address
     }
 
@@ -75,6 +76,7 @@ impl<B: Backend> Engine<B> {
             let Some(live) = self.settle(ledger, address, &Source::Vmalloc, site) else { return };
             self.look_at_guard(address, &live, Some(site));
         }
+        self.tell_gave(address, site);
         self.vfree_unchecked(address, site);
     }
 

@@ -100,6 +100,7 @@ impl Host {
             memory_bytes: MEMORY_BYTES,
             // Checks are off, because they put guards between objects.
             check: 0,
+            explain: false,
             writes: Vec::new(),
             steps: Vec::new(),
             reads: Vec::new(),

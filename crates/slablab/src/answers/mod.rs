@@ -16,6 +16,7 @@ pub(crate) mod cache_pair;
 pub(crate) mod census;
 pub(crate) mod classes;
 pub(crate) mod comparison;
+pub(crate) mod explained;
 pub(crate) mod export;
 pub(crate) mod fit;
 pub(crate) mod groups;

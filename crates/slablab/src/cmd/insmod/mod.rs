@@ -5,6 +5,7 @@
 //! nothing was found, 1 init failed or something was found (a finding, a crash, no end in time), 2
 //! the module could not be started.
 
+mod memory;
 mod names;
 mod session;
 mod steps;
@@ -44,6 +45,7 @@ pub(super) const SCHEMAS: &[Published] = &[
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  slablab insmod memmax.c mode=2 --memory 256M\n  \
                         slablab insmod demo.c size=64 --check 2 --cat demo\n  \
+                        slablab insmod demo.c --explain demo.html\n  \
                         slablab insmod scull --do 'write /dev/scull0 hello' --do 'read /dev/scull0'")]
 pub(crate) struct Args {
     /// The module: FILE.c, or a folder with its sources and Kbuild
@@ -94,6 +96,10 @@ pub(crate) struct Args {
     /// Stop the module after this long and say where it was; 0 for never
     #[arg(long, value_name = "SECONDS", default_value_t = 120.0, value_parser = parse_seconds)]
     timeout: f64,
+    /// Draw what the module did with memory, in a page that opens in a browser: caches, slabs with their objects by call
+    /// site, addresses over time, and what was left
+    #[arg(long, value_name = "FILE.html", conflicts_with_all = ["modinfo", "list_symbols", "list_steps"])]
+    explain: Option<PathBuf>,
     /// The kernel version that the module is built for [default: 6.1, or else the newest that it compiles for]
     #[arg(long, value_name = "A.B[.C]")]
     kernel_version: Option<Version>,
@@ -174,6 +180,9 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     };
     let (end, errors) = host::run(&start, |event| session.take(event))?;
     session.finish(&end, &errors, args.timeout);
+    if let Some(page) = &args.explain {
+        session.write_page(page)?;
+    }
     if output.format != Format::Table {
         give(&session, output, &whole)?;
     }
@@ -233,6 +242,7 @@ fn job(args: &Args, built: &Built, steps: Vec<Step>) -> Result<Job> {
         memory_bytes: args.memory,
         // AddressSanitizer needs the guards between objects that the checks put there.
         check: if args.asan { args.check.max(2) } else { args.check },
+        explain: args.explain.is_some(),
         writes: writes.collect::<Result<_>>()?,
         reads: args.cat.clone(),
         steps,

@@ -46,6 +46,16 @@ impl Names {
         }
     }
 
+    /// Names a call in few words, by the address behind it: `walk, walk.c:17`.
+    pub(super) fn short(&mut self, site: u64) -> String {
+        let inside = site.saturating_sub(1);
+        let (line, whole) = (self.line(inside), self.name(Place::Return(site)));
+        match line.zip(self.image.symbol(inside)) {
+            Some((line, (function, ..))) => format!("{function}, {line}"),
+            None => whole,
+        }
+    }
+
     /// Names the places in a text, which are return addresses: `{@1c}`.
     pub(super) fn in_text(&mut self, text: &str) -> String {
         let mut named = String::new();

@@ -1,6 +1,7 @@
 //! The events of a module's run: collected for JSON and CSV, printed as they come for people.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -9,11 +10,13 @@ use serde::Serialize;
 use slablab_kapi::host::End;
 use slablab_kapi::steps::Step;
 use slablab_kapi::{Block, Event, FaultKind, Job, Misuse, Stage};
-use slablab_report::{Document, Item, Section};
+use slablab_report::{Document, Item, Section, Shown, Style, Terminal};
 
+use super::memory::Memory;
 use super::names::{Names, Place};
 use super::steps::{Done, error_text};
-use crate::output::{Answer, Table, bytes, field};
+use crate::answers::explained::{Explained, View};
+use crate::output::{Answer, Table, bytes, field, write_page};
 use crate::say::say;
 
 /// Whether events are printed as they come.
@@ -22,6 +25,11 @@ pub(super) enum Live {
     Print,
     Keep,
 }
+
+/// What numbers of `--explain` leave out, and what they have too much.
+const NODES: &str = "Nodes of XArrays, IDRs and radix trees are not in these numbers.";
+const RED_ZONES: &str = "Red zones stand beside objects at this level of --check: objects take more, and slabs hold fewer. \
+                         --check 1 shows those of a kernel.";
 
 /// A module's run.
 #[derive(Serialize, JsonSchema)]
@@ -47,6 +55,11 @@ pub(super) struct Session {
     hang: Option<String>,
     /// Bytes that are still allocated after exit.
     live_bytes: Option<u64>,
+    /// What it did with memory, with `--explain`.
+    memory: Option<Explained>,
+    /// What was told of that so far.
+    #[serde(skip)]
+    told: Option<Memory>,
     /// The step that runs, and all of them.
     #[serde(skip)]
     step: Option<usize>,
@@ -110,6 +123,8 @@ impl Session {
             stopped: None,
             hang: None,
             live_bytes: None,
+            memory: None,
+            told: job.explain.then(Memory::default),
             step: None,
             planned: job.steps.clone(),
             refused: None,
@@ -159,7 +174,11 @@ impl Session {
             }
             Event::Hang { pc, frames } => self.hang = Some(self.place(pc, &frames)),
             Event::Totals { live_bytes, .. } => self.live_bytes = Some(live_bytes),
-            _ => {}
+            other => {
+                if let Some(told) = &mut self.told {
+                    told.take(other);
+                }
+            }
         }
     }
 
@@ -216,7 +235,7 @@ impl Session {
         if result < 0 {
             let why = needed.map_or(String::new(), |_| format!(", which {} needs", self.module));
             say(format_args!(
-                "insmod: ERROR: could not insert module {module}.ko: {}",
+                "insmod: ERROR: could not insert module {module}.ko{why}: {}",
                 error_text(result)
             ));
         }
@@ -355,9 +374,45 @@ impl Session {
         if !errors.is_empty() {
             say(errors.trim_end());
         }
+        self.explain();
         if self.live == Live::Print {
             self.print_end();
         }
+    }
+
+    /// Makes the answer of what was told of memory, unless the module was not started.
+    fn explain(&mut self) {
+        let told = self.told.take().filter(|_| self.stage != Stage::Load);
+        self.memory = told.map(|told| {
+            let facts = vec![
+                ("module", self.module.clone()),
+                ("kernel version", self.kernel_version.clone()),
+                ("allocator", self.allocator.clone()),
+                ("CPUs", self.cpus.to_string()),
+                ("memory", bytes(self.memory_bytes)),
+                ("check", self.check.to_string()),
+            ];
+            let mut notes = vec![NODES.to_owned()];
+            notes.extend((self.check >= 2).then(|| RED_ZONES.to_owned()));
+            let view = View {
+                module: self.module.clone(),
+                facts,
+                notes,
+                exited: self.exited,
+                ..View::default()
+            };
+            told.explain(&mut self.names, view)
+        });
+    }
+
+    /// Prints what the page of `--explain` shows, in sentences, and writes it to `file`.
+    pub(super) fn write_page(&self, file: &Path) -> Result<()> {
+        let Some(memory) = &self.memory else { return Ok(()) };
+        let document = memory.document();
+        let sentences = Document { answers: document.answers.clone(), ..Document::default() };
+        let view = Terminal { columns: None, style: Style::Plain, shown: Shown::First, rows: None };
+        self.put(&slablab_report::terminal(&sentences, &view)?);
+        write_page(&document, file)
     }
 
     fn print_end(&self) {
