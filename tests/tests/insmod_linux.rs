@@ -69,6 +69,8 @@ fn tests_and_samples_of_6_12_pass() {
         ("lib/string_helpers_kunit.c", "ok 1 string_helpers"),
         ("lib/string_kunit.c", "ok 1 string"),
         ("lib/test_bitops.c", "Completed bitops test"),
+        ("lib/test_dynamic_debug.c", ""),
+        ("lib/test_firmware.c", "test_firmware: interface ready"),
         ("lib/test_fprobe.c", "ok 1 fprobe_test"),
         ("lib/test_kmod.c", "test_kmod0: interface ready"),
         ("lib/test_kprobes.c", "ok 1 kprobes_test"),
@@ -104,6 +106,8 @@ fn tests_and_samples_of_7_3_pass() {
         ("lib/math/tests/int_log_kunit.c", "ok 1 math-int_log"),
         ("lib/math/tests/polynomial_kunit.c", "ok 1 math-polynomial"),
         ("lib/packing_test.c", "ok 1 packing"),
+        ("lib/test_dynamic_debug.c", ""),
+        ("lib/test_firmware.c", "test_firmware: interface ready"),
         ("lib/test_objagg.c", ""),
         ("lib/test_sysctl.c", ""),
         ("lib/tests/base64_kunit.c", "ok 1 base64"),
@@ -199,6 +203,17 @@ fn trees_pass_their_tests() {
     }
 }
 
+/// It ends with `-EAGAIN`, too: it waits as long as it is told, and says so.
+#[test]
+fn a_lockup_of_no_time_ends() {
+    for version in ["6.12", "7.3"] {
+        let words = ["all_cpus=1", "lock_rcu=1", "time_nsecs=1000"];
+        let Some((text, status)) = printed(version, "lib/test_lockup.c", &words) else { continue };
+        assert_eq!(status, Some(1), "{version}: {text}");
+        assert!(text.contains("START pid=") && text.contains("FINISH in"), "{version}: {text}");
+    }
+}
+
 /// Modules that include what Linux's own tests share.
 #[test]
 fn tests_that_share_a_header_pass() {
@@ -206,6 +221,8 @@ fn tests_that_share_a_header_pass() {
     for (file, header, last) in [
         ("lib/test_bitmap.c", SHARED, "tests passed"),
         ("lib/test_scanf.c", SHARED, "tests passed"),
+        // One that another one's names are exported to.
+        ("lib/test_static_keys.c", "lib/test_static_key_base.c", ""),
         ("lib/crc32test.c", "lib/crc32defs.h", "crc32c_combine: 8373 self tests passed"),
         ("lib/kunit/string-stream-test.c", "lib/kunit/string-stream.h", "ok 1 string-stream-test"),
     ] {
