@@ -49,7 +49,8 @@ pub(crate) struct Args {
     /// Show no live view: print one answer at the end
     #[arg(long)]
     once: bool,
-    /// Memory for the tables in the kernel and what is read of them; beyond it, a sample gets smaller, and nothing is lost unseen
+    /// Memory for the tables in the kernel and what is read of them, besides 50M for the kernel's symbols; when they are full, a
+    /// sample gets smaller, and nothing is lost unseen
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = parse_ram)]
     ram: u64,
     /// Follow every object, whatever it costs: for a load that allocates little, or to name all that keeps sparse slabs
