@@ -155,7 +155,7 @@ impl Samples {
         (from_ns, begin_ns.saturating_add(end_of(Some(last))).max(from_ns))
     }
 
-    /// Returns whether these went on from `begun`: the same caches, of which nothing but their numbers changed.
+    /// Returns whether these went on from `begun`: the same caches, with other numbers at most.
     pub(crate) fn go_on_from(&self, begun: &Samples) -> bool {
         let facts = |cache: &SampledCache| SampledCache {
             kept_slabs_end: None,

@@ -260,8 +260,8 @@ impl Unfreed {
         self.flows.sampled(begin_ns, ends_ns);
     }
 
-    /// Takes the samples as they are at the end, of which those at the beginning were known; returns whether nothing that
-    /// was found would have been another with them. `facts` has the names of what was looked at.
+    /// Takes the samples as they are at the end; those at the beginning were known. Returns whether all that was found would
+    /// have been the same with them. `facts` has the names of what was looked at.
     pub(crate) fn go_on(&mut self, samples: &Samples, facts: &Facts) -> bool {
         self.flows.go_on(samples, facts)
     }

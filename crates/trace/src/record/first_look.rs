@@ -215,7 +215,7 @@ mod tests {
         record
     }
 
-    /// Allocations of a CPU, one in three of which is freed on the next page; the next third is freed without an event.
+    /// Allocations of a CPU: the next page has frees of a third of them.
     fn page(cpu: u64, number: u64) -> Vec<u8> {
         let ptr = |number: u64, of: u64| 0x10_0000 + 192 * ((number % 7 * 30 + of) * 2 + cpu);
         let step_ns = (ns(PAGE_MS) / 40) as u32;

@@ -1,4 +1,4 @@
-//! Recordings that nobody made, for tests.
+//! Recordings that are made up, for tests.
 
 use super::head::Head;
 use crate::Meta;
@@ -25,8 +25,8 @@ pub(super) fn head(cpus: u32, formats: &[&str]) -> Head {
     }
 }
 
-/// A page of the ring buffer that begins at a time, with records of at most 28 words, each so many nanoseconds behind the
-/// one before.
+/// A page of the ring buffer that begins at a time, with records of at most 28 words, each some nanoseconds behind the one
+/// before.
 pub(super) fn page(begin_ns: u64, records: &[(u32, Vec<u8>)]) -> Vec<u8> {
     let mut data = Vec::new();
     for (step_ns, record) in records {

@@ -99,7 +99,7 @@ struct Last {
     ptr_at: usize,
     /// The words in which another record may differ
     may_differ: u32,
-    /// Those that are read again then, in the first of which is the number of the event, too
+    /// Those that are read again then; the first has the number of the event, too
     renewed: u32,
     number: [u8; 2],
     layout: Layout,

@@ -1,6 +1,5 @@
 //! One CPU's pages, and the events of the last one that was read.
 
-use super::Decoder;
 use crate::RawEvent;
 use crate::source::kernel_stack::Waiting;
 use crate::source::page_format::PageFormat;
@@ -8,6 +7,18 @@ use crate::source::repeats::{NextPage, PageSource, Repeats};
 
 /// When an event is merged with those of other CPUs: its time and its CPU.
 pub(super) type Key = (u64, u32);
+
+/// What turns the pages of all CPUs into events.
+pub(super) trait Decode {
+    /// Decodes the page in `pages.buffer`.
+    fn page<R>(&mut self, pages: &mut CpuPages<R>);
+
+    /// Decodes the records of the page whose head is in `pages.buffer`.
+    fn records<R: PageSource>(&mut self, pages: &mut CpuPages<R>);
+
+    /// Counts what cannot be decoded.
+    fn skip(&mut self, reason: &str, place: impl FnOnce() -> String);
+}
 
 /// One CPU's pages.
 #[derive(Debug)]
@@ -66,7 +77,7 @@ impl<R: PageSource> CpuPages<R> {
     }
 
     /// Returns the key in merge order of the next event, `None` at the end, and where more can only be read later.
-    pub(super) fn peek(&mut self, decoder: &mut Decoder) -> Option<Key> {
+    pub(super) fn peek(&mut self, decoder: &mut impl Decode) -> Option<Key> {
         while self.next == self.settled {
             if self.ended {
                 return None;
@@ -104,7 +115,7 @@ impl<R: PageSource> CpuPages<R> {
     }
 
     /// Counts what ends this CPU's pages too early.
-    fn end(&mut self, reason: &str, decoder: &mut Decoder) {
+    fn end(&mut self, reason: &str, decoder: &mut impl Decode) {
         let (page, cpu) = (self.pages_read + 1, self.cpu);
         decoder.skip(reason, || format!("page {page} of CPU {cpu}"));
         self.ended = true;

@@ -17,7 +17,7 @@ mod fuzz;
 
 use rustc_hash::FxHashMap;
 
-use self::cpu_pages::{CpuPages, Decoded, Key};
+use self::cpu_pages::{CpuPages, Decode, Decoded, Key};
 #[cfg(fuzzing)]
 pub use self::fuzz::fuzz_pages;
 use super::ahead::Movable;
@@ -237,8 +237,7 @@ impl<R: PageSource + std::fmt::Debug + Send + 'static> Movable for TracefsRaw<R>
     }
 }
 
-impl Decoder {
-    /// Decodes the page in `pages.buffer`.
+impl Decode for Decoder {
     fn page<R>(&mut self, pages: &mut CpuPages<R>) {
         let (page, cpu) = (std::mem::take(&mut pages.buffer), pages.cpu);
         let format = pages.page;
@@ -271,7 +270,6 @@ impl Decoder {
         pages.buffer = page;
     }
 
-    /// Decodes the records of the page whose head is in `pages.buffer`.
     fn records<R: PageSource>(&mut self, pages: &mut CpuPages<R>) {
         self.facts.bytes_read += pages.buffer.len() as u64;
         let mut time_ns = pages.page.timestamp.unsigned(&pages.buffer).unwrap_or(0);
@@ -302,7 +300,9 @@ impl Decoder {
     fn skip(&mut self, reason: &str, place: impl FnOnce() -> String) {
         self.facts.meta.quality.skip(reason, place);
     }
+}
 
+impl Decoder {
     /// Decodes a record of an event, or of the stack of one before it.
     #[inline]
     fn record(
