@@ -138,7 +138,7 @@ mod tests {
         fs::write(&header, "1").unwrap();
         fs::write(&image, "image").unwrap();
         let included = std::slice::from_ref(&header);
-        let record = Record::new(Version::new(6, 1, 0), "", &image, included).unwrap();
+        let record = Record::new(Version::new(6, 1, 0), "", &[], &image, included).unwrap();
         let kept = dir.path().join("kept");
         keep(&kept, "key", &image, &record);
         (dir, header, kept)

@@ -81,7 +81,7 @@ impl License {
         // Some are called by another name, which a header gives them.
         let is_asked =
             |name: &&str| asked.contains(*name) || asked.contains(&format!("kapi_{name}"));
-        self.refuse_gpl_only(sources, listed.filter(is_asked).collect())
+        self.refuse_gpl_only(sources, &listed.filter(is_asked).collect::<Vec<_>>())
     }
 
     /// Refuses what another module exports to others only.
@@ -96,7 +96,8 @@ impl License {
     ) -> Result<(), Error> {
         if !self.others.is_empty() {
             let gpl_only = used.clone().filter(|export| export.is_gpl_only);
-            self.refuse_gpl_only(sources, gpl_only.map(|export| export.name.as_str()).collect())?;
+            let names: Vec<_> = gpl_only.map(|export| export.name.as_str()).collect();
+            self.refuse_gpl_only(sources, &names)?;
         }
         let foreign = used.filter_map(|export| {
             let namespace = export.namespace.as_ref()?;
@@ -116,7 +117,7 @@ impl License {
         )
     }
 
-    fn refuse_gpl_only(&self, sources: &Sources, names: Vec<&str>) -> Result<(), Error> {
+    fn refuse_gpl_only(&self, sources: &Sources, names: &[&str]) -> Result<(), Error> {
         if names.is_empty() {
             return Ok(());
         }

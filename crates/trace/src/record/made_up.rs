@@ -30,7 +30,7 @@ pub(super) fn head(cpus: u32, formats: &[&str]) -> Head {
 pub(super) fn page(begin_ns: u64, records: &[(u32, Vec<u8>)]) -> Vec<u8> {
     let mut data = Vec::new();
     for (step_ns, record) in records {
-        data.extend((record.len() as u32 / 4 | step_ns << 5).to_le_bytes());
+        data.extend(((record.len() as u32 / 4) | (step_ns << 5)).to_le_bytes());
         data.extend(record);
     }
     let mut page = [begin_ns.to_le_bytes(), (data.len() as u64).to_le_bytes()].concat();

@@ -117,11 +117,11 @@ impl Curve {
 }
 
 impl Cache {
-    fn new(cache: String, kind: Kind, seen: Option<CacheSeen>) -> Self {
-        let of = |value: fn(&CacheSeen) -> u64| seen.as_ref().map(value);
+    fn new(cache: String, kind: Kind, seen: Option<&CacheSeen>) -> Self {
+        let of = |value: fn(&CacheSeen) -> u64| seen.map(value);
         let line = CacheLine {
             kind,
-            slabs_of: seen.as_ref().map(|seen| seen.slabs_of.clone()).filter(|of| *of != cache),
+            slabs_of: seen.map(|seen| seen.slabs_of.clone()).filter(|of| *of != cache),
             object_bytes: of(|seen| seen.object_bytes),
             slot_bytes: of(|seen| seen.slot_bytes),
             slab_bytes: of(|seen| seen.slab_bytes),
@@ -178,7 +178,7 @@ impl Memory {
     /// Takes what is told of memory.
     pub(super) fn take(&mut self, event: Event) {
         match event {
-            Event::Cache(seen) => self.cache(seen),
+            Event::Cache(seen) => self.cache(&seen),
             Event::Got { cpu, address, bytes, site, from } => {
                 self.got(cpu, address, bytes, site, from);
             }
@@ -190,7 +190,7 @@ impl Memory {
     }
 
     /// Takes a cache, the next in the order of their numbers.
-    fn cache(&mut self, seen: CacheSeen) {
+    fn cache(&mut self, seen: &CacheSeen) {
         let kind = if seen.is_own { Kind::Own } else { Kind::Kmalloc };
         self.told.push(self.caches.len());
         self.caches.push(Cache::new(seen.name.clone(), kind, Some(seen)));
@@ -435,7 +435,7 @@ mod tests {
 
     fn memory() -> Memory {
         let mut memory = Memory::default();
-        memory.cache(seen(64));
+        memory.cache(&seen(64));
         memory
     }
 
@@ -491,7 +491,7 @@ mod tests {
     #[test]
     fn merged_caches_share_a_slab() {
         let mut memory = memory();
-        memory.cache(CacheSeen { name: "other".into(), ..seen(64) });
+        memory.cache(&CacheSeen { name: "other".into(), ..seen(64) });
         memory.got(0, 0x1000, 40, 7, slab(0x1000));
         memory.got(0, 0x1040, 40, 7, Origin::Slab { cache: 1, slab: 0x1000 });
         assert_eq!(memory.now.pages_bytes, 4096);
