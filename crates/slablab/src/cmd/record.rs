@@ -60,11 +60,10 @@ pub(crate) struct Args {
     /// Record no frees, at half the cost
     #[arg(long)]
     no_frees: bool,
-    /// Record the objects of one in N blocks of 32 KiB (2, 4, 8 to 256); `stat` estimates the bytes of all, with 95 %
-    /// intervals
+    /// Record the objects of one in N blocks of 32 KiB (2 to 256); `stat` estimates all, with 95 % intervals
     #[arg(long, value_name = "N", value_parser = parse_one_in)]
     sample: Option<u32>,
-    /// Record call stacks: of 1 block of 32 KiB in 32, or of =all
+    /// Record call stacks: of 1 block in 32, or of =all
     #[arg(
         long,
         value_enum,
