@@ -23,7 +23,7 @@ const CPU_BYTES: u64 = 24 << 10;
 const MACHINE_BYTES: u64 = 8 << 20;
 /// Caches of kmalloc beside those of the trace.
 const KMALLOC_CACHES: u64 = 64;
-/// All machines at once use at most as much, however much is free. (Seven machines of 512 CPUs took 12 GiB together.)
+/// All machines at once use at most as much, however much is free.
 const TOGETHER_BYTES_MAX: u64 = 4 << 30;
 
 /// Returns about how many bytes a machine needs that replays a part of a trace: one of `parts` equal ones.
