@@ -2,5 +2,6 @@
 
 pub mod keys;
 pub mod measure;
+pub mod options;
 pub mod peers;
 pub mod report;

@@ -89,9 +89,9 @@ pub struct Unseen {
     pub sites_full: u64,
     /// Allocations at busy call sites of programs that had the share of their site, as the table was full
     pub programs_full: u64,
-    /// Whether more memory gives these room
+    /// Whether a greater `--ram` gives such programs room
     pub programs_want_memory: bool,
-    /// Objects a second: a busy program at a busy call site may leak fewer, and it is not seen in this time
+    /// Objects a second that the busiest program at a call site may leak without being seen in this time; 0 where all is followed
     pub leaks_per_second: f64,
     /// Objects whose stack was not kept, as the table was full
     pub stacks_full: u64,

@@ -247,6 +247,8 @@ fn halvings(per_second: f64, limit: f64) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use slablab_bpf::{Btf, Shared};
+
     use super::*;
 
     #[test]
@@ -306,6 +308,39 @@ mod tests {
         assert!(!shares.contains_key(&7) && shares.contains_key(&BUSY));
         assert_eq!(sites.count(), 1);
         assert_eq!(sites.shares(false)[&BUSY].1 & BY_PROGRAM, 0);
+    }
+
+    /// Wants root, BPF tracing and types: elsewhere it says so.
+    #[test]
+    fn the_kernels_programs_and_we_name_a_program_at_a_site_alike() {
+        if let Err(error) = Shared::new("probe", 4096).and(Btf::running()) {
+            return println!("SKIPPED: {error}");
+        }
+        let tables = crate::tables::Tables::of(64 << 20, 64);
+        let tracer = Tracer::start(tables, THRESHOLD_NEW, [LEFT, PROGRAM_LEFT]).unwrap();
+        let mut own: Comm = [0; 16];
+        let name = std::fs::read_to_string("/proc/self/comm").unwrap();
+        own[..name.trim_end().len()].copy_from_slice(name.trim_end().as_bytes());
+        let keys = |tracer: &Tracer| -> Vec<u64> {
+            let entries = tracer.sites.words().chunks(WORDS);
+            entries.map(|entry| entry[0].load(Ordering::Relaxed)).filter(|key| *key != 0).collect()
+        };
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        let is_named = |tracer: &Tracer| {
+            let (programs, sites): (Vec<u64>, Vec<u64>) =
+                keys(tracer).into_iter().partition(|key| is_program(*key));
+            sites.iter().any(|site| programs.contains(&program_key(*site, &own)))
+        };
+        while !is_named(&tracer) {
+            assert!(std::time::Instant::now() < until, "{} entries", keys(&tracer).len());
+            // This process allocates at sites whose programs have entries of their own.
+            drop(std::io::pipe());
+            for entry in tracer.sites.words().chunks(WORDS) {
+                if entry[0].load(Ordering::Relaxed) >> 63 == 1 {
+                    entry[LEFT_AT].fetch_or(BY_PROGRAM, Ordering::Relaxed);
+                }
+            }
+        }
     }
 
     #[test]

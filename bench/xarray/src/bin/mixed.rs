@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bench_xarray::keys::{self, KeySet, Random};
+use bench_xarray::options::Options;
 use masstree::{MassTree15, MassTree15Inline};
 use slablab_xarray::{Flags, IdLimit, Value, XArray, pin};
 
@@ -220,16 +221,17 @@ fn maps() -> Vec<(&'static str, &'static str, Box<dyn Work>)> {
     ]
 }
 
-/// Returns the operations a second of all threads together, in millions.
-fn rate(map: &dyn Work, set: &KeySet, threads: u64, writes: u64, time: Duration) -> f64 {
+/// Returns what all threads together do in a second, in millions; `work` is told the number of its thread, from 1, and when to
+/// stop, and returns what it did.
+fn rate(threads: u64, time: Duration, work: impl Fn(u64, &AtomicBool) -> u64 + Sync) -> f64 {
     let (stop, start) = (AtomicBool::new(false), Barrier::new(threads as usize + 1));
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
+        let workers: Vec<_> = (1..=threads)
             .map(|thread| {
-                let (stop, start) = (&stop, &start);
+                let (stop, start, work) = (&stop, &start, &work);
                 scope.spawn(move || {
                     start.wait();
-                    map.work(&set.present, writes, thread + 1, stop)
+                    work(thread, stop)
                 })
             })
             .collect();
@@ -269,7 +271,9 @@ fn replacements(set: &KeySet, rounds: usize, time: Duration, wanted: &str) {
             for threads in [1, 2] {
                 for writes in WRITES {
                     let rates = column.next().expect("one for each");
-                    rates.push(rate(map.as_ref(), set, threads, writes, time));
+                    rates.push(rate(threads, time, |thread, stop| {
+                        map.work(&set.present, writes, thread, stop)
+                    }));
                 }
             }
         }
@@ -326,7 +330,15 @@ fn ids(rounds: usize, time: Duration) {
     for _ in 0..rounds {
         for (at, (_, map)) in maps.iter().enumerate() {
             for threads in [1, 2] {
-                rates[at * 2 + threads - 1].push(turns(*map, threads, time));
+                let turns = |_: u64, stop: &AtomicBool| {
+                    let mut done = 0;
+                    while !stop.load(Ordering::Relaxed) {
+                        black_box(map.turn(done));
+                        done += 1;
+                    }
+                    done
+                };
+                rates[at * 2 + threads as usize - 1].push(rate(threads, time, turns));
             }
         }
     }
@@ -337,43 +349,9 @@ fn ids(rounds: usize, time: Duration) {
     }
 }
 
-fn turns(map: &dyn Ids, threads: usize, time: Duration) -> f64 {
-    let (stop, start) = (AtomicBool::new(false), Barrier::new(threads + 1));
-    std::thread::scope(|scope| {
-        let turn = || {
-            start.wait();
-            let mut done = 0;
-            while !stop.load(Ordering::Relaxed) {
-                black_box(map.turn(done));
-                done += 1;
-            }
-            done
-        };
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(turn)).collect();
-        start.wait();
-        let begin = Instant::now();
-        std::thread::sleep(time);
-        stop.store(true, Ordering::Relaxed);
-        let done: u64 = workers.into_iter().map(|worker| worker.join().expect("no panic")).sum();
-        done as f64 / begin.elapsed().as_secs_f64() / 1e6
-    })
-}
-
 fn main() {
-    let (mut rounds, mut time, mut wanted) = (7, Duration::from_millis(150), String::new());
-    let mut words = std::env::args().skip(1);
-    while let Some(word) = words.next() {
-        let value = words.next().unwrap_or_default();
-        match (word.as_str(), value.parse::<usize>()) {
-            ("--rounds", Ok(number @ 1..)) => rounds = number,
-            ("--ms", Ok(ms @ 1..)) => time = Duration::from_millis(ms as u64),
-            ("--map", _) if !value.is_empty() => wanted = value,
-            _ => {
-                eprintln!("usage: mixed [--rounds N] [--ms N] [--map NAME]");
-                std::process::exit(2);
-            }
-        }
-    }
+    let options = Options { rounds: 7, time: Duration::from_millis(150), own: String::new() };
+    let Options { rounds, time, own: wanted } = options.read("mixed", ("--map", "NAME"));
     for set in [Some(keys::dense(ENTRIES)), keys::kernel_text(), Some(keys::random(ENTRIES))] {
         set.iter().for_each(|set| replacements(set, rounds, time, &wanted));
     }

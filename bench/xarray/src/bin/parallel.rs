@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use bench_xarray::keys::{self, KeySet, Random};
 use bench_xarray::measure::thread_ns;
+use bench_xarray::options::Options;
 use bench_xarray::peers::{Kernel, Library, Peer};
 use slablab_xarray::{Entry, Flags, RawXArray, pin};
 
@@ -391,21 +392,8 @@ fn beside_slower_writers(rounds: usize, time: Duration) {
 
 fn main() {
     real_time(2, None);
-    let (mut rounds, mut time) = (11, Duration::from_millis(30));
-    let mut folder = String::from("target/peer");
-    let mut words = std::env::args().skip(1);
-    while let Some(word) = words.next() {
-        let value = words.next().unwrap_or_default();
-        match (word.as_str(), value.parse::<usize>()) {
-            ("--rounds", Ok(number @ 1..)) => rounds = number,
-            ("--ms", Ok(ms @ 1..)) => time = Duration::from_millis(ms as u64),
-            ("--peers", _) if !value.is_empty() => folder = value,
-            _ => {
-                eprintln!("usage: parallel [--rounds N] [--ms N] [--peers DIR]");
-                std::process::exit(2);
-            }
-        }
-    }
+    let options = Options { rounds: 11, time: Duration::from_millis(30), own: "target/peer".into() };
+    let Options { rounds, time, own: folder } = options.read("parallel", ("--peers", "DIR"));
     let libraries: &'static [Library] = Library::load_all(folder.as_ref()).leak();
     let Some(library) = libraries.iter().find(|library| library.name == "O3") else {
         eprintln!("parallel: no libkxa-O3.so in {folder}: run peer/build.sh first");

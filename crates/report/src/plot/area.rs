@@ -197,10 +197,9 @@ impl Axes<'_, '_> {
         color: Color,
         opacity: f64,
     ) -> Drawn {
-        let corners = [self.local(from), self.local(to)];
-        self.area.root.draw(&Rectangle::new(corners, rgb(color).mix(opacity).filled()))?;
+        self.fill(from, to, color, opacity)?;
         let outline = rgb(color).stroke_width(FINE as u32);
-        self.area.root.draw(&Rectangle::new(corners, outline))
+        self.area.root.draw(&Rectangle::new([self.local(from), self.local(to)], outline))
     }
 
     /// Fills a box between two values, without an outline.

@@ -184,7 +184,7 @@ impl GroupsAnswer {
         let mut sentences = Vec::new();
         sentences.extend(self.one_in.map(|one_in| {
             let how = match self.has_intervals() {
-                true => ", with 95 % intervals; what lies in few blocks has none (-)",
+                true => ", with 95 % intervals where these can be told",
                 false => "",
             };
             format!(
