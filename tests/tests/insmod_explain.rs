@@ -135,8 +135,24 @@ fn a_page_that_cannot_be_written_is_an_error() {
     let module = source("last_freed");
     let output = run(&["insmod", &module, "--explain", "/nonexistent/page.html"]);
     assert_eq!(output.status.code(), Some(2), "{}", told(&output));
-    assert!(told(&output).contains("/nonexistent/page.html: cannot write"), "{}", told(&output));
+    let why = "/nonexistent/page.html: --explain cannot be written: /nonexistent is not a folder";
+    assert!(told(&output).contains(why), "{}", told(&output));
     assert!(!Path::new("/nonexistent").exists());
+    // It is refused before the module runs.
+    assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+fn a_page_never_replaces_the_source_of_its_module() {
+    let folder = tempfile::tempdir().unwrap();
+    let module = folder.path().join("last_freed.c");
+    let text = "/* all that somebody has written */\n";
+    std::fs::write(&module, text).unwrap();
+    let module = module.to_str().unwrap();
+    let output = run(&["insmod", module, "--explain", module]);
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert!(told(&output).contains("--explain would replace the module's source"));
+    assert_eq!(std::fs::read_to_string(module).unwrap(), text);
 }
 
 /// Told operations change no answer of the module.

@@ -274,7 +274,8 @@ impl LeaksAnswer {
         }
         if self.unseen.leaks_per_second >= 1.0 {
             notes.push(format!(
-                "Of busy programs a share was followed: of the busiest, a leak below {:.0} objects a second is not seen in this time.",
+                "Of busy programs a share was followed: of the busiest, \
+                 a leak below {:.0} objects a second is not seen in this time.",
                 self.unseen.leaks_per_second
             ));
         }

@@ -26,6 +26,7 @@ use slablab_kapi::{Image, Job, Version, host};
 use slablab_kmem::BackendKind;
 
 use super::allocators::allocator;
+use super::outputs::{check_folder, check_replaced};
 use super::size::parse_bytes;
 use crate::cli::{AnswerArgs, Format, OutputArgs};
 use crate::output::give;
@@ -151,6 +152,10 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         bail!("{odd:?} is not a parameter; parameters look like name=value");
     }
     let steps = steps::read(&args.steps, args.script.as_deref())?;
+    if let Some(page) = &args.explain {
+        check_folder("--explain", page)?;
+        check_replaced(&[("the module's source", source)], &[("--explain", page)])?;
+    }
     let dir = TemporaryFolder::new("slablab-insmod-").context("cannot make a temporary folder")?;
     let flavor = if args.asan { Flavor::Asan } else { Flavor::Plain };
     let request =
