@@ -112,6 +112,64 @@ fn bytes_by_cgroup_are_what_the_kernel_charges() {
     }
 }
 
+/// Where calls of functions can be watched, a recording of what they lead to has all of it, beside a storm of allocations at the
+/// same call sites, and has also what threads do that were within when it began.
+#[test]
+#[ignore = "downloads and boots a kernel; make test-boot"]
+fn a_recording_by_callers_misses_nothing() {
+    const SCRIPT: &str = "
+        mkdir -p /tmp; mount -t tmpfs none /tmp; mkdir /tmp/links /tmp/storm
+        echo '|/bin/true' >/proc/sys/kernel/core_pattern
+        echo 'while true; do i=0; while [ $i -lt 50 ]; do : >/tmp/storm/$i; i=$((i+1)); done
+            rm /tmp/storm/*; done' >/tmp/storm.sh
+        echo 'i=0; while [ $i -lt 500 ]; do ln -s /etc/passwd /tmp/links/$i; i=$((i+1)); done' >/tmp/links.sh
+        echo 'ulimit -c unlimited; kill -SEGV $$' >/tmp/crash.sh
+        echo 'i=0; while [ $i -lt 20 ]; do sh /tmp/crash.sh; i=$((i+1)); done; sleep 1' >/tmp/crashes.sh
+        for load in links crashes; do
+            # What is attached to the return of a function
+            echo 'cat /proc/$PPID/fdinfo/* 2>/dev/null | grep -c attach_type:.25' >>/tmp/$load.sh
+        done
+        sh /tmp/storm.sh & storm=$!
+        for it in vfs_symlink=links worker_thread=crashes; do
+            load=${it#*=}
+            /bin/recorder record --callers ${it%=*} -m 8M -o /tmp/$load.parquet -- sh /tmp/$load.sh >/tmp/said.$load 2>&1
+            /bin/recorder stat /tmp/$load.parquet --by cache --format json >/tmp/$load.json 2>>/tmp/said.$load
+            /bin/recorder info /tmp/$load.parquet --all >/tmp/$load.info 2>>/tmp/said.$load
+            for name in $load.json $load.info said.$load; do send $name /tmp/$name; done
+        done
+        kill $storm\n";
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (program, script) = (place("recorder"), place("script.sh"));
+    strip_into(&program);
+    fs::write(&script, SCRIPT).unwrap();
+    for series in ["6.12", "7.3"] {
+        let (guest, out) = (format!("debian:{series}"), place(series));
+        let boot = ["boot", &guest, "--memory", "2048", "--with", &program, "--script", &script];
+        let output = kernel(&[&boot[..], &["-o", &out]].concat()).output().unwrap();
+        assert!(output.status.success(), "{series}: {}", String::from_utf8_lossy(&output.stderr));
+        let read = |name: &str| fs::read_to_string(format!("{out}/files/{name}")).unwrap();
+        for (load, cache, counts) in
+            [("links", "shmem_inode_cache", 500..=500), ("crashes", "task_struct", 20..=60)]
+        {
+            let said = format!(
+                "{series} {load}: {} {}",
+                read(&format!("said.{load}")),
+                read(&format!("{load}.info"))
+            );
+            let answer: serde_json::Value =
+                serde_json::from_str(&read(&format!("{load}.json"))).expect(&said);
+            let groups = answer["groups"].as_array().unwrap();
+            let group = groups.iter().find(|group| group["names"][0] == cache).expect(&said);
+            assert!(read(&format!("said.{load}")).lines().any(|line| line == "1"), "{said}");
+            let allocations = group["allocs"].as_u64().unwrap();
+            eprintln!("{series} {load}: {allocations}");
+            assert!(counts.contains(&allocations), "{allocations}: {said}");
+            assert!(!said.contains("taken for others'"), "{said}");
+        }
+    }
+}
+
 /// A module leaks from three callers of one `kstrdup`, beside a million strings a minute that are freed. Two hunts run at
 /// once: one follows every object, and the other a sample.
 #[test]

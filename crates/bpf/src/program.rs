@@ -19,6 +19,7 @@ const TYPE_TRACING: u32 = 26;
 const TYPE_SYSCALL: u32 = 31;
 const ATTACH_RAW_TRACEPOINT: u32 = 23;
 const ATTACH_FUNCTION_ENTRY: u32 = 24;
+const ATTACH_FUNCTION_EXIT: u32 = 25;
 const ATTACH_ITERATOR: u32 = 28;
 /// The program may sleep, as each must that is run by a call.
 const FLAG_SLEEPABLE: u32 = 1 << 4;
@@ -42,6 +43,8 @@ pub enum Kind {
     Tracepoint,
     /// The entry of a function (`fentry`)
     FunctionEntry,
+    /// The return of a function (`fexit`), of calls that began when it was attached
+    FunctionExit,
     /// Things that the kernel has a list of, one by one (`iter`); see [`Program::iterate`]
     Iterator,
     /// A call of ours (`syscall`); see [`Program::run`]
@@ -71,6 +74,7 @@ impl Program {
         let (kind, attach, flags) = match kind {
             Kind::Tracepoint => (TYPE_TRACING, ATTACH_RAW_TRACEPOINT, 0),
             Kind::FunctionEntry => (TYPE_TRACING, ATTACH_FUNCTION_ENTRY, 0),
+            Kind::FunctionExit => (TYPE_TRACING, ATTACH_FUNCTION_EXIT, 0),
             Kind::Iterator => (TYPE_TRACING, ATTACH_ITERATOR, 0),
             Kind::Call => (TYPE_SYSCALL, 0, FLAG_SLEEPABLE),
         };

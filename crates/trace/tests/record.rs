@@ -1,11 +1,15 @@
 //! Records the running kernel for real. Needs root and tracefs, and says so where they are not.
 
+use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use slablab_trace::{
     Error, Keep, Kind, NONE, RecordOptions, SlabLimit, SlabPart, State, TraceReader, probe, record,
 };
+
+const ALLOCS: [Kind; 2] = [Kind::Kmalloc, Kind::KmemCacheAlloc];
 
 fn can_record() -> bool {
     let lacking: Vec<_> = probe().into_iter().filter(|fact| fact.state == State::Missing).collect();
@@ -139,6 +143,28 @@ fn a_recording_is_whole_and_leaves_nothing_behind() {
     assert_eq!(names.len(), 1, "only the trace is left: {names:?}");
 }
 
+/// A thread that was within a caller when the recording began has its objects, too: one that writes what nobody reads yet.
+fn called_before(output: &Path) {
+    let (writer, mut reader) = std::os::unix::net::UnixStream::pair().unwrap();
+    let mut writing = Command::new("head");
+    writing.args(["-c", "4194304", "/dev/zero"]).stdout(OwnedFd::from(writer));
+    let mut child = writing.spawn().unwrap();
+    drop(writing);
+    let reading = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(2));
+        std::io::copy(&mut reader, &mut std::io::sink()).unwrap()
+    });
+    let options = RecordOptions {
+        callers: vec!["unix_stream_sendmsg".into()],
+        stacks: true,
+        ..options(output, &["sleep", "3"])
+    };
+    let meta = record(&options, &mut |_| {}).unwrap().meta;
+    assert_eq!((reading.join().unwrap(), child.wait().unwrap().success()), (4 << 20, true));
+    let allocs: u64 = ALLOCS.map(|kind| meta.events_by_kind[kind as usize]).iter().sum();
+    assert!(allocs >= 64, "{meta:?}");
+}
+
 /// Chosen call sites and callers have their own objects and no others, each with its free.
 fn chosen(output: &Path) {
     let forks = ["sh", "-c", "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done; sleep 1"];
@@ -150,8 +176,7 @@ fn chosen(output: &Path) {
     let forked = record(&of_site(options(output, &forks)), &mut |_| {}).unwrap().meta;
     let is_of_site = |name: &str| name.starts_with("copy_process");
     let allocs = |meta: &slablab_trace::Meta| {
-        let kinds = [Kind::Kmalloc, Kind::KmemCacheAlloc];
-        kinds.map(|kind| meta.events_by_kind[kind as usize]).iter().sum::<u64>()
+        ALLOCS.map(|kind| meta.events_by_kind[kind as usize]).iter().sum::<u64>()
     };
     let reader = TraceReader::open(output).unwrap();
     for row in reader.batches().flat_map(|batch| batch.unwrap().events().collect::<Vec<_>>()) {
@@ -177,6 +202,7 @@ fn chosen(output: &Path) {
         let mut frames = called.stacks.frames(stack);
         assert!(frames.any(|frame| is_of_site(&frame.name)), "stack {stack}");
     }
+    called_before(output);
     // A function that does not run: the summary says so.
     let none =
         RecordOptions { callers: vec!["panic".into()], stacks: true, ..options(output, &["true"]) };

@@ -126,6 +126,7 @@ pub(super) fn helper(name: &str) -> Option<i32> {
         "probe_read_kernel" => 113,
         "probe_read_kernel_str" => 115,
         "seq_write" => 127,
+        "get_task_stack" => 141,
         "get_current_task_btf" => 158,
         "task_pt_regs" => 175,
         "map_lookup_percpu_elem" => 195,

@@ -34,19 +34,44 @@ const BYTES_MAX: u64 = 4 << 20;
 /// Whether allocation profiling is on now.
 const PROFILING: &str = "vm.mem_profiling";
 
+/// Whether the kernel shifts the stack at each system call, as configured and as told at boot.
+const SHIFT: &str = "CONFIG_RANDOMIZE_KSTACK_OFFSET_DEFAULT=y";
+const SHIFT_AT_BOOT: &str = "randomize_kstack_offset=";
+
 /// Returns them, and whether allocations are profiled; nothing where nothing can be read.
 pub(super) fn of_running(release: &str) -> BTreeMap<String, String> {
+    let mut config = chosen(&text(release));
+    let profiling = fs::read_to_string("/proc/sys/vm/mem_profiling").ok();
+    config.extend(profiling.map(|state| (PROFILING.to_owned(), state.trim().to_owned())));
+    config
+}
+
+/// Returns whether the kernel shifts the stack at each system call; it is taken not to where that is not known.
+pub(super) fn shifts_stacks() -> bool {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let boot = fs::read_to_string("/proc/cmdline").unwrap_or_default();
+    is_shift(&text(release.trim()), &boot)
+}
+
+fn is_shift(config: &str, boot: &str) -> bool {
+    let told =
+        boot.split_whitespace().filter_map(|word| word.strip_prefix(SHIFT_AT_BOOT)).next_back();
+    match told {
+        Some(told) => ["1", "y", "Y", "on"].contains(&told),
+        None => config.lines().any(|line| line == SHIFT),
+    }
+}
+
+/// Returns the configuration, or nothing where it cannot be read.
+fn text(release: &str) -> String {
     let mut text = String::new();
     let packed = fs::File::open("/proc/config.gz").ok();
     let unpacked =
         packed.map(|file| GzDecoder::new(file).take(BYTES_MAX).read_to_string(&mut text));
-    if !matches!(unpacked, Some(Ok(_))) {
-        text = fs::read_to_string(format!("/boot/config-{release}")).unwrap_or_default();
+    match unpacked {
+        Some(Ok(_)) => text,
+        _ => fs::read_to_string(format!("/boot/config-{release}")).unwrap_or_default(),
     }
-    let mut config = chosen(&text);
-    let profiling = fs::read_to_string("/proc/sys/vm/mem_profiling").ok();
-    config.extend(profiling.map(|state| (PROFILING.to_owned(), state.trim().to_owned())));
-    config
 }
 
 /// Returns the lines of a configuration that are kept.
@@ -69,5 +94,12 @@ mod tests {
         let text = "CONFIG_MEMCG=y\n# CONFIG_SLUB_TINY is not set\nCONFIG_HZ=250\n# a comment\n";
         let expected = [("CONFIG_MEMCG", "y"), ("CONFIG_SLUB_TINY", "n")];
         assert_eq!(chosen(text), expected.map(|(a, b)| (a.to_owned(), b.to_owned())).into());
+    }
+
+    #[test]
+    fn the_command_line_of_the_kernel_overrides_its_configuration() {
+        assert!(is_shift(SHIFT, "quiet") && !is_shift("", "quiet"));
+        assert!(is_shift("", "quiet randomize_kstack_offset=on"));
+        assert!(!is_shift(SHIFT, "randomize_kstack_offset=1 randomize_kstack_offset=0"));
     }
 }

@@ -110,6 +110,7 @@ fn tracer(
     let wanted = Wanted {
         places: &sites,
         callers: &callers,
+        called: &options.callers,
         portion,
         ring_bytes: ring_bytes(options),
         with_frees: options.frees,

@@ -3,10 +3,13 @@
 //!
 //! # How it works
 //! Programs (`kernel/bpf/record.bpf`) look at each allocation, and push those that were chosen into a ring. They follow these
-//! objects by address, so that no free of another object is recorded. Of the allocations of one call site, at one depth of
-//! the stack, in one system call, the first are looked at for functions of `--callers`, and later one in 64; where those are
-//! found in one, all of its kind are. Of a portion of the objects, all events are pushed. [`Taking`] takes the records out, and
-//! writes them as pages of tracefs' ring buffer ([`pages::Pages`]), so that a trace is made of them as of any others.
+//! objects by address, so that no free of another object is recorded. Of a portion of the objects, all events are pushed.
+//! [`Taking`] takes the records out, and writes them as pages of tracefs' ring buffer ([`pages::Pages`]), so that a trace is
+//! made of them as of any others.
+//!
+//! Functions of `--callers` are looked for in the stacks of threads that are within a call of one ([`within`]). Where the kernel
+//! lets no program watch their calls, the first allocations of one call site, at one depth of the stack, in one system call are
+//! looked at, and later one in 256; where the functions are found in one, all of its kind are.
 //!
 //! Where the kernel has no BPF, or more is named than the programs compare with, tracefs records more than is wanted, and
 //! the rest is left out afterwards ([`super::called`], [`super::paired`]).
@@ -19,6 +22,7 @@ mod pages;
 mod record;
 mod taking;
 mod tracer;
+mod within;
 
 pub(super) use self::pages::FORMATS;
 pub(super) use self::taking::{Taking, cannot};

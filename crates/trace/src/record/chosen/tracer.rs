@@ -17,6 +17,8 @@ use slablab_bpf::{
 };
 
 use super::record::{CACHE_NAME_BYTES, SCRATCH_BYTES, kind};
+use super::within;
+use crate::record::config;
 use crate::{Portion, Symbols};
 
 const PROGRAMS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernel/record.bpf"));
@@ -36,15 +38,20 @@ const CACHES_MAX: usize = 2048;
 /// Counters by page.
 const FILTER: usize = 1 << 16;
 const FILTER_SHIFT: u32 = 12;
-/// Kinds of allocations that a CPU has room for, where callers are named. Kernels shift the stack at each system call, by up to
-/// a few dozen distances, so that each call site makes many kinds.
+/// Kinds of allocations that a CPU has room for, where callers are named.
 const KINDS: usize = 1 << 14;
 const KIND_BYTES: usize = 16;
+/// Kernels that shift the stack at each system call do it by less than a KiB (`KSTACK_OFFSET_MAX`): there depths within one say
+/// nothing, and would make dozens of kinds of each.
+const SHIFTED_BITS: i64 = 10;
 /// Places and functions that the programs compare with, at most.
 const PLACES_MAX: usize = 128;
 const FUNCTIONS_MAX: usize = 8;
 /// CPUs that have a counter of lost records of their own: see the programs.
 const LOST_CPUS: usize = 256;
+
+/// What `control` says where calls are watched.
+const CALLS_WATCHED: u64 = 2;
 
 /// Words of `control`: see the programs.
 #[derive(Debug, Clone, Copy)]
@@ -70,6 +77,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) places: &'a [Range<u64>],
     /// Functions: one of them is to be in the stack; any where there are none
     pub(crate) callers: &'a [Range<u64>],
+    /// Their names
+    pub(crate) called: &'a [String],
     /// All events of objects in a portion of the memory, in place of call sites and callers
     pub(crate) portion: Option<Portion>,
     /// Bytes of records that may wait, which become a power of two
@@ -89,6 +98,8 @@ pub(crate) struct Tracer {
     control: Shared,
     places: Shared,
     functions: Shared,
+    /// Threads that are within a caller
+    within: Map,
     kinds: Shared,
     /// CPUs that have a table of kinds: a power of two
     cpus: usize,
@@ -130,6 +141,7 @@ impl Tracer {
             control: Shared::new("control", (Control::Lost as usize + LOST_CPUS) * 8)?,
             places: Shared::new("places", PLACES_MAX * 16)?,
             functions: Shared::new("functions", FUNCTIONS_MAX * 16)?,
+            within: within::threads(!wanted.callers.is_empty())?,
             kinds: Shared::new("kinds", cpus * KINDS * KIND_BYTES)?,
             cpus,
             filter: Shared::new("filter", FILTER * 4)?,
@@ -159,6 +171,9 @@ impl Tracer {
         if wanted.with_frees {
             tracer.load_silent_frees(&btf, &assembly, &mut names);
         }
+        if !wanted.callers.is_empty() {
+            tracer.watch_calls(wanted.called, symbols, &btf, (&assembly, &mut names));
+        }
         for name in TRACEPOINTS.iter().filter(|name| wanted.with_frees || name.contains("alloc")) {
             let program = tracer.program(
                 Kind::Tracepoint,
@@ -182,7 +197,8 @@ impl Tracer {
         let scratch = Map::of_each_cpu("scratch", SCRATCH_BYTES)?;
         names.map("scratch", &scratch);
         self.scratches.push(scratch);
-        let text = assembly.program(&format!("{}{name}", self.prefix), names)?;
+        let prefix = if name.contains('.') { "" } else { self.prefix };
+        let text = assembly.program(&format!("{prefix}{name}"), names)?;
         Program::load(kind, name, type_id, &text)
     }
 
@@ -198,6 +214,24 @@ impl Tracer {
             let program = self.program(kind, name, id, (assembly, names));
             // Who refuses to be watched is attached here, so that it is known before the events.
             self.attached.extend(program.and_then(Program::attach).ok());
+        }
+    }
+
+    /// Watches the calls of the functions that are named, where the kernel allows it for all of them.
+    fn watch_calls(
+        &mut self,
+        called: &[String],
+        symbols: &Symbols,
+        btf: &Btf,
+        parts: (&Assembly<'_>, &mut Names),
+    ) {
+        let mut load = |kind, name: &str, id, parts: (&Assembly<'_>, &mut Names)| {
+            self.program(kind, name, id, parts)
+        };
+        if let Ok(programs) = within::watch(called, symbols, btf, parts, &mut load) {
+            self.attached.extend(programs);
+            self.control.words()[Control::IsCalled as usize]
+                .store(CALLS_WATCHED, Ordering::Relaxed);
         }
     }
 
@@ -240,7 +274,8 @@ impl Tracer {
     /// Returns what the names in the programs stand for on this kernel.
     fn names(&self, btf: &Btf) -> Result<Names, BpfError> {
         let mut names = Names::default();
-        for (name, map) in [("live", &self.live), ("caches", &self.caches)] {
+        let maps = [("live", &self.live), ("caches", &self.caches), ("within", &self.within)];
+        for (name, map) in maps {
             names.map(name, map);
         }
         for (name, value) in [
@@ -256,6 +291,7 @@ impl Tracer {
             ("arg.site", 0),
             ("arg.object", 8),
             ("object.is_plain", 1),
+            ("depth.shift", if config::shifts_stacks() { SHIFTED_BITS } else { 0 }),
             ("kinds.mask", ((self.cpus * KINDS - 1) * KIND_BYTES) as i64),
             ("kinds.cpu_mask", self.cpus as i64 - 1),
             ("kinds.cpu_shift", i64::from((KINDS * KIND_BYTES).trailing_zeros())),
@@ -384,7 +420,10 @@ mod tests {
             (all, &many[..1], None, false, true),
         ] {
             let ring_bytes = 1 << 20;
-            let wanted = Wanted { places, callers, portion, ring_bytes, with_frees, with_stacks };
+            // No kernel has such a function, so that calls are not watched.
+            let called = &["first".to_owned()];
+            let wanted =
+                Wanted { places, callers, called, portion, ring_bytes, with_frees, with_stacks };
             let (mut tracer, _) = Tracer::try_load(&wanted, &symbols, 64).unwrap();
             let running = tracer.start().unwrap();
             let has = |name: &str| running.0.iter().any(|program| program.name() == name);

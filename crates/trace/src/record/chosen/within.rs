@@ -1,0 +1,79 @@
+//! Which threads are within a function of `--callers`, so that no stack of another is walked.
+//!
+//! # How it works
+//! Programs at the entry and at the return of each function count the calls of each thread; one that runs when a thread is gone
+//! forgets it. Threads that were within when all began are found by their stacks, and are forgotten when a walk finds them
+//! elsewhere. An allocation of a thread that is within is looked at as any other: its stack decides.
+//!
+//! It does not see a call that is under way on a CPU when the recording begins: the stack of such a thread cannot be read.
+//!
+//! # Invariants
+//! A thread that is within is never taken for one that is elsewhere; one that is elsewhere may cost walks. Returns are watched
+//! before entries, and entries before stacks are read, so that no call is missed in between.
+//!
+//! Linux counterpart: `kernel/bpf/trampoline.c`, `task_iter.c` @ 6.1 to 7.3.
+
+use std::path::Path;
+
+use slablab_bpf::{Assembly, Attached, Btf, Error as BpfError, Kind, Map, Names, Program};
+
+use crate::Symbols;
+
+/// Threads that may be within at once, before all stacks are walked.
+const THREADS_MAX: usize = 1 << 16;
+/// The list of threads, which knows those of one namespace, and the file that says which: the first of all has a number of its
+/// own (`PROC_PID_INIT_INO`).
+const THREADS: &str = "bpf_iter_task";
+const NAMESPACE: &str = "/proc/self/ns/pid";
+const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+/// The tracepoint at which a thread is gone.
+const GONE: &str = "sched_process_free";
+
+/// Makes the map of threads; a small one where no function is named.
+pub(super) fn threads(is_called: bool) -> Result<Map, BpfError> {
+    Map::hash("within", 8, 8, if is_called { THREADS_MAX } else { 1 })
+}
+
+/// Loads a program, as [`super::tracer::Tracer`] does it.
+pub(super) type Load<'l> =
+    dyn FnMut(Kind, &str, u32, (&Assembly<'_>, &mut Names)) -> Result<Program, BpfError> + 'l;
+
+/// Watches the calls of `functions` from now on.
+///
+/// # Errors
+/// Where one of them cannot be watched: it is of a module, or the kernel refuses it.
+pub(super) fn watch(
+    functions: &[String],
+    symbols: &Symbols,
+    btf: &Btf,
+    (assembly, names): (&Assembly<'_>, &mut Names),
+    load: &mut Load<'_>,
+) -> Result<Vec<Attached>, BpfError> {
+    let missing = |what: &str| BpfError::Missing(what.to_owned());
+    let namespace = std::fs::read_link(NAMESPACE).unwrap_or_default();
+    if namespace != Path::new(FIRST_NAMESPACE) {
+        return Err(missing("threads of other namespaces"));
+    }
+    // A return address within a function is reached by its calls.
+    let named = functions.iter().map(|function| function.split('+').next().unwrap_or(function));
+    let ids = named.map(|name| match (symbols.places(name).len(), btf.function(name)) {
+        (1, Some((id, _))) => Ok((name, id)),
+        _ => Err(missing(&format!("one function {name}"))),
+    });
+    let ids = ids.collect::<Result<Vec<_>, _>>()?;
+    names.number("iter.task", btf.offset("bpf_iter__task", "task")?);
+    let (threads, _) = btf.function(THREADS).ok_or_else(|| missing(THREADS))?;
+    let before = load(Kind::Iterator, "caller.before", threads, (assembly, &mut *names))?;
+    let gone = btf.tracepoint(GONE)?.type_id;
+    let gone = load(Kind::Tracepoint, "caller.ended", gone, (assembly, &mut *names))?;
+    let mut attached = vec![gone.attach()?];
+    for (kind, program) in
+        [(Kind::FunctionExit, "caller.exit"), (Kind::FunctionEntry, "caller.entry")]
+    {
+        for (_, id) in &ids {
+            attached.push(load(kind, program, *id, (assembly, &mut *names))?.attach()?);
+        }
+    }
+    before.iterate()?;
+    Ok(attached)
+}
