@@ -112,8 +112,8 @@ fn bytes_by_cgroup_are_what_the_kernel_charges() {
     }
 }
 
-/// Where calls of functions can be watched, a recording of what they lead to has all of it, beside a storm of allocations at the
-/// same call sites, and has also what threads do that were within when it began.
+/// Where calls of functions can be watched, a recording has all that they lead to, beside a storm of allocations at the same
+/// call sites. It also has what threads do that were within a call when it began.
 #[test]
 #[ignore = "downloads and boots a kernel; make test-boot"]
 fn a_recording_by_callers_misses_nothing() {

@@ -143,7 +143,7 @@ fn a_recording_is_whole_and_leaves_nothing_behind() {
     assert_eq!(names.len(), 1, "only the trace is left: {names:?}");
 }
 
-/// A thread that was within a caller when the recording began has its objects, too: one that writes what nobody reads yet.
+/// A thread that was within a caller when the recording began has its objects, too: one that writes to a full socket.
 fn called_before(output: &Path) {
     let (writer, mut reader) = std::os::unix::net::UnixStream::pair().unwrap();
     let mut writing = Command::new("head");
