@@ -38,7 +38,7 @@ const PROFILING: &str = "vm.mem_profiling";
 const SHIFT: &str = "CONFIG_RANDOMIZE_KSTACK_OFFSET_DEFAULT=y";
 const SHIFT_AT_BOOT: &str = "randomize_kstack_offset=";
 
-/// Returns them, and whether allocations are profiled; nothing where nothing can be read.
+/// Returns the symbols that are kept, and whether allocations are profiled; nothing where nothing can be read.
 pub(super) fn of_running(release: &str) -> BTreeMap<String, String> {
     let mut config = chosen(&text(release));
     let profiling = fs::read_to_string("/proc/sys/vm/mem_profiling").ok();

@@ -78,11 +78,15 @@ struct Early {
     elapsed: Duration,
 }
 
-/// Says what was chosen.
-fn only(options: &RecordOptions) -> Vec<String> {
+/// Says what was chosen, and how callers are found where that is not certain.
+fn only(options: &RecordOptions, tracer: Option<&Tracer>) -> Vec<String> {
     let caches = options.caches.iter().map(|cache| format!("cache {cache}"));
     let sites = options.sites.iter().map(|site| format!("call site {site}"));
-    let callers = options.callers.iter().map(|caller| format!("caller {caller}"));
+    let how = match tracer.is_some_and(Tracer::walks_some) {
+        true => " (looked for in 1 of 256 stacks that are alike)",
+        false => "",
+    };
+    let callers = options.callers.iter().map(|caller| format!("caller {caller}{how}"));
     let frees = (!options.frees).then(|| "allocations, and no frees".to_owned());
     caches.chain(sites).chain(callers).chain(frees).collect()
 }
@@ -197,7 +201,7 @@ impl Recording {
             recorder_version: env!("CARGO_PKG_VERSION").into(),
             source: "tracefs".into(),
             command: options.command.clone(),
-            only: only(options),
+            only: only(options, tracer.as_ref().map(|(tracer, _)| tracer)),
             probes: probes.functions.clone(),
             comms: tasks::running(),
             ..Meta::default()

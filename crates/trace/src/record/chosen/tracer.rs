@@ -50,7 +50,8 @@ const FUNCTIONS_MAX: usize = 8;
 /// CPUs that have a counter of lost records of their own: see the programs.
 const LOST_CPUS: usize = 256;
 
-/// What `control` says where calls are watched.
+/// What `control` says where callers are looked for in some stacks, and where calls are watched.
+const STACKS_WALKED: u64 = 1;
 const CALLS_WATCHED: u64 = 2;
 
 /// Words of `control`: see the programs.
@@ -258,7 +259,7 @@ impl Tracer {
         for (word, value) in [
             (Control::Low, low),
             (Control::Span, high - low),
-            (Control::IsCalled, u64::from(!wanted.callers.is_empty())),
+            (Control::IsCalled, if wanted.callers.is_empty() { 0 } else { STACKS_WALKED }),
             (Control::OwnProcess, u64::from(std::process::id())),
             (Control::WithStacks, u64::from(wanted.with_stacks)),
             (Control::WithFrees, u64::from(wanted.with_frees)),
@@ -350,6 +351,11 @@ impl Tracer {
 
     fn word(&self, word: usize) -> u64 {
         self.control.words().get(word).map_or(0, |word: &AtomicU64| word.load(Ordering::Relaxed))
+    }
+
+    /// Returns whether callers are looked for in some of the stacks that are alike.
+    pub(crate) fn walks_some(&self) -> bool {
+        self.word(Control::IsCalled as usize) == STACKS_WALKED
     }
 
     /// Returns how many records of a CPU had no room.

@@ -26,6 +26,22 @@ const THREADS_MAX: usize = 1 << 16;
 const THREADS: &str = "bpf_iter_task";
 const NAMESPACE: &str = "/proc/self/ns/pid";
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+/// Functions that do not return: what waits for their return is never freed (`kernel/bpf/trampoline.c`; since 6.16 the kernel
+/// refuses them). The names are those of the kernel's `noreturn` functions that run in a thread which goes on in them.
+const NEVER_RETURN: [&str; 12] = [
+    "__ia32_sys_exit",
+    "__ia32_sys_exit_group",
+    "__x64_sys_exit",
+    "__x64_sys_exit_group",
+    "cpu_startup_entry",
+    "do_exit",
+    "do_group_exit",
+    "do_task_dead",
+    "kthread_complete_and_exit",
+    "kthread_exit",
+    "make_task_dead",
+    "panic",
+];
 /// The tracepoint at which a thread is gone.
 const GONE: &str = "sched_process_free";
 
@@ -41,7 +57,7 @@ pub(super) type Load<'l> =
 /// Watches the calls of `functions` from now on.
 ///
 /// # Errors
-/// Where one of them cannot be watched: it is of a module, or the kernel refuses it.
+/// Where one of them cannot be watched: it is of a module, or does not return, or the kernel refuses it.
 pub(super) fn watch(
     functions: &[String],
     symbols: &Symbols,
@@ -57,7 +73,7 @@ pub(super) fn watch(
     // A return address within a function is reached by its calls.
     let named = functions.iter().map(|function| function.split('+').next().unwrap_or(function));
     let ids = named.map(|name| match (symbols.places(name).len(), btf.function(name)) {
-        (1, Some((id, _))) => Ok((name, id)),
+        (1, Some((id, _))) if !NEVER_RETURN.contains(&name) => Ok(id),
         _ => Err(missing(&format!("one function {name}"))),
     });
     let ids = ids.collect::<Result<Vec<_>, _>>()?;
@@ -70,7 +86,7 @@ pub(super) fn watch(
     for (kind, program) in
         [(Kind::FunctionExit, "caller.exit"), (Kind::FunctionEntry, "caller.entry")]
     {
-        for (_, id) in &ids {
+        for id in &ids {
             attached.push(load(kind, program, *id, (assembly, &mut *names))?.attach()?);
         }
     }
