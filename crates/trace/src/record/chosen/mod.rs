@@ -18,6 +18,7 @@
 //! Nothing is pinned: when the process ends, whatever ended it, the programs go. A record that had no room is counted, and
 //! so is an object that could not be followed.
 
+mod depth;
 mod pages;
 mod record;
 mod taking;

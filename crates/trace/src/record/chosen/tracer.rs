@@ -17,11 +17,11 @@ use slablab_bpf::{
 };
 
 use super::record::{CACHE_NAME_BYTES, SCRATCH_BYTES, kind};
-use super::within;
-use crate::record::config;
+use super::{depth, within};
 use crate::{Portion, Symbols};
 
-const PROGRAMS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernel/record.bpf"));
+pub(super) const PROGRAMS: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernel/record.bpf"));
 
 /// Tracepoints, those that see frees first.
 const TRACEPOINTS: [&str; 4] = ["kfree", "kmem_cache_free", "kmem_cache_alloc", "kmalloc"];
@@ -41,25 +41,41 @@ const FILTER_SHIFT: u32 = 12;
 /// Kinds of allocations that a CPU has room for, where callers are named.
 const KINDS: usize = 1 << 14;
 const KIND_BYTES: usize = 16;
-/// Kernels that shift the stack at each system call do it by less than a KiB (`KSTACK_OFFSET_MAX`): there depths within one say
-/// nothing, and would make dozens of kinds of each.
-const SHIFTED_BITS: i64 = 10;
 /// Places and functions that the programs compare with, at most.
 const PLACES_MAX: usize = 128;
 const FUNCTIONS_MAX: usize = 8;
 /// CPUs that have a counter of lost records of their own: see the programs.
 const LOST_CPUS: usize = 256;
 
-/// What `control` says where callers are looked for in some stacks, and where calls are watched.
-const STACKS_WALKED: u64 = 1;
-const CALLS_WATCHED: u64 = 2;
+/// How allocations are sifted by their callers: names of parts of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sift {
+    /// No callers are named.
+    None,
+    /// Calls are watched.
+    Calls,
+    /// Callers are looked for in some of the stacks that are alike.
+    Kinds,
+}
+
+impl Sift {
+    /// Says which parts sift, and look for callers in a stack.
+    fn name(self, names: &mut Names) {
+        let (sift, callers) = match self {
+            Sift::None => ("sift.none", "callers.none"),
+            Sift::Calls => ("sift.calls", "callers.named"),
+            Sift::Kinds => ("sift.kinds", "callers.named"),
+        };
+        names.part("sift", sift);
+        names.part("callers", callers);
+    }
+}
 
 /// Words of `control`: see the programs.
 #[derive(Debug, Clone, Copy)]
 enum Control {
     Low = 0,
     Span = 1,
-    IsCalled = 2,
     OwnProcess = 3,
     WithStacks = 4,
     WithFrees = 5,
@@ -107,6 +123,7 @@ pub(crate) struct Tracer {
     filter: Shared,
     live: Map,
     scratches: Vec<Map>,
+    sift: Sift,
     /// What the names of programs begin with
     prefix: &'static str,
     loaded: Vec<Program>,
@@ -148,6 +165,7 @@ impl Tracer {
             filter: Shared::new("filter", FILTER * 4)?,
             live: Map::hash("live", 8, 8, if follows { LIVE_MAX } else { 1 })?,
             scratches: Vec::new(),
+            sift: if wanted.callers.is_empty() { Sift::None } else { Sift::Kinds },
             prefix: if wanted.portion.is_some() { "portion." } else { "" },
             loaded: Vec::new(),
             attached: Vec::new(),
@@ -156,10 +174,15 @@ impl Tracer {
         let count = tracer.choose(wanted, symbols);
         let assembly = Assembly::parse(PROGRAMS)?;
         let mut names = tracer.names(&btf)?;
+        depth::name(&mut names, &btf, &|name, names| {
+            Program::load(Kind::Call, name, 0, &assembly.program(name, names)?)
+        })?;
         names.ring("ring", &ring);
         names.number("places.count", count as i64);
         names.number("functions.count", wanted.callers.len() as i64);
         let (mask, value) = wanted.portion.map_or((0, 0), |portion| portion.bits());
+        names.part("sites", if wanted.places.is_empty() { "sites.all" } else { "sites.named" });
+        tracer.sift.name(&mut names);
         names.number("portion.mask", mask as i64);
         names.number("portion.value", value as i64);
         // Before 6.16 no program may look at an argument that points to constant memory.
@@ -174,6 +197,7 @@ impl Tracer {
         }
         if !wanted.callers.is_empty() {
             tracer.watch_calls(wanted.called, symbols, &btf, (&assembly, &mut names));
+            tracer.sift.name(&mut names);
         }
         for name in TRACEPOINTS.iter().filter(|name| wanted.with_frees || name.contains("alloc")) {
             let program = tracer.program(
@@ -231,21 +255,18 @@ impl Tracer {
         };
         if let Ok(programs) = within::watch(called, symbols, btf, parts, &mut load) {
             self.attached.extend(programs);
-            self.control.words()[Control::IsCalled as usize]
-                .store(CALLS_WATCHED, Ordering::Relaxed);
+            self.sift = Sift::Calls;
         }
     }
 
     /// Writes what is chosen where the programs read it; returns how many places that are.
     fn choose(&self, wanted: &Wanted<'_>, symbols: &Symbols) -> usize {
-        let all = [Range { start: 0, end: u64::MAX }];
-        let places = if wanted.places.is_empty() { &all[..] } else { wanted.places };
         // The return address of a function's last call may be where the next begins.
         let shift = |place: &Range<u64>| match place.end - place.start {
-            1 | u64::MAX => place.clone(),
+            1 => place.clone(),
             _ => place.start + 1..place.end + 1,
         };
-        let places: Vec<Range<u64>> = places.iter().map(shift).collect();
+        let places: Vec<Range<u64>> = wanted.places.iter().map(shift).collect();
         let functions: Vec<Range<u64>> = wanted.callers.iter().map(shift).collect();
         for (all, to) in [(&places, &self.places), (&functions, &self.functions)] {
             for (place, words) in all.iter().zip(to.words().chunks_exact(2)) {
@@ -259,7 +280,6 @@ impl Tracer {
         for (word, value) in [
             (Control::Low, low),
             (Control::Span, high - low),
-            (Control::IsCalled, if wanted.callers.is_empty() { 0 } else { STACKS_WALKED }),
             (Control::OwnProcess, u64::from(std::process::id())),
             (Control::WithStacks, u64::from(wanted.with_stacks)),
             (Control::WithFrees, u64::from(wanted.with_frees)),
@@ -292,11 +312,10 @@ impl Tracer {
             ("arg.site", 0),
             ("arg.object", 8),
             ("object.is_plain", 1),
-            ("depth.shift", if config::shifts_stacks() { SHIFTED_BITS } else { 0 }),
             ("kinds.mask", ((self.cpus * KINDS - 1) * KIND_BYTES) as i64),
             ("kinds.cpu_mask", self.cpus as i64 - 1),
             ("kinds.cpu_shift", i64::from((KINDS * KIND_BYTES).trailing_zeros())),
-            ("kinds.hash_shift", 32 - i64::from(KINDS.trailing_zeros())),
+            ("kinds.hash_shift", 64 - i64::from(KINDS.trailing_zeros())),
             ("filter.mask", FILTER as i64 - 1),
             ("filter.shift", i64::from(FILTER_SHIFT)),
             ("bulk.max", BULK_MAX),
@@ -317,11 +336,6 @@ impl Tracer {
         ] {
             names.number(called, btf.offset(structure, field)?);
         }
-        // By architecture: x86, arm64, and what has neither.
-        let fields = ["orig_ax", "syscallno"].into_iter();
-        let syscall = fields.map(|field| btf.offset("pt_regs", field)).find_map(Result::ok);
-        let missing = || BpfError::Missing("number of a system call in struct pt_regs".to_owned());
-        names.number("pt_regs.syscall", syscall.ok_or_else(missing)?);
         // The bits that say whether a cgroup is charged are numbered by what the kernel was built with, since 6.9 and 6.10.
         for (bit, called, before) in [
             ("___GFP_ACCOUNT_BIT", "gfp.account", 0x40_0000),
@@ -355,7 +369,7 @@ impl Tracer {
 
     /// Returns whether callers are looked for in some of the stacks that are alike.
     pub(crate) fn walks_some(&self) -> bool {
-        self.word(Control::IsCalled as usize) == STACKS_WALKED
+        self.sift == Sift::Kinds
     }
 
     /// Returns how many records of a CPU had no room.
