@@ -2,9 +2,9 @@
 //!
 //! # How it works
 //! Two functions of the kernel tell where the registers of a system call lie: `depth.asked` in the text. On x86-64 that place is
-//! the same in each stack, so that a program is asked once how far from the begin it is, and `depth.read` computes it: two loads
-//! in place of two calls, which cost as much as all else that is done for an allocation. For the loads the kernel is to have
-//! `bpf_rdonly_cast`, which came with 6.2.
+//! the same in each stack. There a program is run once to tell how far from the begin it is, and `depth.read` computes it. Its
+//! two loads cost less than the two calls, which cost as much as all else that is done for an allocation. For the loads the kernel
+//! is to have `bpf_rdonly_cast`, which came with 6.2.
 //!
 //! # Invariants
 //! Where anything is not as it is known here, the functions are asked. Both ways tell the same of a thread's own stack.
