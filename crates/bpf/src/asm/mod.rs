@@ -3,8 +3,8 @@
 //! # How it works
 //! A text has programs (`.program NAME` to `.end`) and parts that several of them take over (`.part NAME`, `.use NAME`), and
 //! gives numbers names (`.set NAME 24`). What only the running kernel knows, or who loads it, has a name too: see [`Names`].
-//! One of the kernel's own functions is called by the number of its type. [`line`] makes instructions of each line; then jumps get
-//! the distance to their labels.
+//! One of the kernel's own functions is called by the number of its type. [`line`] makes instructions of each line; then jumps
+//! get the distance to their labels.
 //!
 //! ```text
 //! r7 = *(u64 *)(r6 + arg.size)        lock *(u32 *)(r0 + 0) += r1

@@ -3,8 +3,8 @@
 //! # How it works
 //! Two functions of the kernel tell where the registers of a system call lie: `depth.asked` in the text. On x86-64 that place is
 //! the same in each stack. There a program is run once to tell how far from the begin it is, and `depth.read` computes it. Its
-//! two loads cost less than the two calls, which cost as much as all else that is done for an allocation. For the loads the kernel
-//! is to have `bpf_rdonly_cast`, which came with 6.2.
+//! two loads cost less than the two calls, which cost as much as all else that is done for an allocation. The kernel is to have
+//! `bpf_rdonly_cast` for these loads, which came with 6.2.
 //!
 //! # Invariants
 //! Where anything is not as it is known here, the functions are asked. Both ways tell the same of a thread's own stack.
@@ -86,35 +86,36 @@ mod tests {
     use crate::record::chosen::tracer::PROGRAMS;
 
     /// Counts allocations for which both ways tell the same, for which they differ, and for which the functions have to be asked.
-    const COMPARED: &str = "
-.part other
-    r1 = value counts
-    r1 += 16
-    goto count
-.end
-.program compared
-    r6 = r1
-.use depth.read
-    *(u64 *)(r10 - 8) = r8
-    *(u64 *)(r10 - 16) = r0
-    call get_current_task_btf
-    r1 = r0
-    call task_pt_regs
-    r8 = *(u64 *)(r0 + pt_regs.syscall)
-    r0 -= r6
-    r1 = value counts
-    r2 = *(u64 *)(r10 - 8)
-    if r2 != r8 goto different
-    r2 = *(u64 *)(r10 - 16)
-    if r2 == r0 goto count
-different:
-    r1 += 8
-count:
-    r2 = 1
-    lock *(u64 *)(r1 + 0) += r2
-    r0 = 0
-    exit
-.end";
+    const COMPARED: [&str; 28] = [
+        ".part other",
+        "r1 = value counts",
+        "r1 += 16",
+        "goto count",
+        ".end",
+        ".program compared",
+        "r6 = r1",
+        ".use depth.read",
+        "*(u64 *)(r10 - 8) = r8",
+        "*(u64 *)(r10 - 16) = r0",
+        "call get_current_task_btf",
+        "r1 = r0",
+        "call task_pt_regs",
+        "r8 = *(u64 *)(r0 + pt_regs.syscall)",
+        "r0 -= r6",
+        "r1 = value counts",
+        "r2 = *(u64 *)(r10 - 8)",
+        "if r2 != r8 goto different",
+        "r2 = *(u64 *)(r10 - 16)",
+        "if r2 == r0 goto count",
+        "different:",
+        "r1 += 8",
+        "count:",
+        "r2 = 1",
+        "lock *(u64 *)(r1 + 0) += r2",
+        "r0 = 0",
+        "exit",
+        ".end",
+    ];
 
     /// Wants root, BPF tracing and x86-64: elsewhere it says so.
     #[test]
@@ -122,7 +123,7 @@ count:
         let (Ok(counts), Ok(btf)) = (Shared::new("counts", 24), Btf::running()) else {
             return println!("SKIPPED: BPF is refused, or the kernel tells no types");
         };
-        let text = PROGRAMS.to_owned() + COMPARED;
+        let text = format!("{PROGRAMS}\n{}", COMPARED.join("\n"));
         let assembly = Assembly::parse(&text).unwrap();
         let mut names = Names::default();
         let call = |name: &str, names: &Names| {
