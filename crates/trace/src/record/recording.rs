@@ -125,10 +125,10 @@ fn tracer(
 }
 
 /// Returns the page allocator's events, without which nothing can be said of pages.
-fn page_events(tracefs: &Tracefs) -> Result<Vec<&'static str>, Error> {
+fn page_events(tracefs: &Tracefs) -> Result<Vec<String>, Error> {
     let events = tracefs.page_events();
-    if events.contains(&PageKind::Alloc.name()) && events.contains(&PageKind::Free.name()) {
-        return Ok(events);
+    if [PageKind::Alloc, PageKind::Free].iter().all(|kind| events.contains(kind)) {
+        return Ok(events.into_iter().map(PageKind::path).collect());
     }
     Err(Error::CannotRecord {
         what: format!("{}/events/kmem has no events of pages", tracefs.root.display()),
@@ -188,7 +188,8 @@ impl Recording {
             true => Probes::define(&tracefs, &instance, &filter),
             false => Probes::none(&tracefs, &instance),
         };
-        let events = events.iter().chain(&page_events).map(|event| format!("kmem/{event}"));
+        let slab_events = events.iter().map(|event| format!("kmem/{event}"));
+        let events = slab_events.chain(page_events);
         let events: Vec<_> = events.chain(probes.paths()).chain(tasks::events(&instance)).collect();
         let page_bytes = instance.page_format()?.bytes();
         let drains = cpus.iter().map(|&cpu| {
