@@ -53,3 +53,33 @@ fn a_program_that_compacts_memory_is_named_with_how_long_it_took() {
         std::fs::remove_file(&imported).unwrap();
     }
 }
+
+#[test]
+fn a_recording_of_reclaim_alone_is_told_without_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (text, trace) = (file("script.txt"), file("t.parquet"));
+    let head = "             tar 7 [000]";
+    let lines = [
+        "1.500000: vmscan:mm_vmscan_direct_reclaim_begin: order=3 gfp_flags=GFP_KERNEL|__GFP_COMP",
+        "1.700000: vmscan:mm_vmscan_direct_reclaim_end: nr_reclaimed=64",
+        "1.800000: vmscan:mm_vmscan_kswapd_wake: nid=0 order=3",
+    ];
+    let lines: String = lines.iter().map(|line| format!("{head} {line}\n")).collect();
+    std::fs::write(&text, lines).unwrap();
+    _ = stdout(&["import", &text, "-o", &trace]);
+    let told = stdout(&["stat", "--pages", "--show", "waits", &trace]);
+    let told: Vec<&str> = told.split_whitespace().collect();
+    let told = told.join(" ");
+    assert!(
+        told.starts_with("The recording has neither allocations nor frees of pages."),
+        "{told}"
+    );
+    assert!(
+        told.contains(
+            "200.0 ms in 1 direct reclaim; most of it direct reclaim in tar for order 3."
+        )
+    );
+    assert!(told.contains("direct reclaim tar 3 1 200.0 ms 200.0 ms 0"), "{told}");
+    assert!(!told.contains("0 B") && !told.contains("are taken"), "{told}");
+}

@@ -201,6 +201,10 @@ impl PagesAnswer {
     }
 
     fn sentences(&self) -> Vec<String> {
+        if !self.has_blocks() {
+            let none = "The recording has neither allocations nor frees of pages.".to_owned();
+            return std::iter::once(none).chain(self.waited()).collect();
+        }
         let mut sentences = vec![self.live(), self.allocated()];
         sentences.extend(self.most());
         sentences.push(self.of_slabs());
@@ -213,6 +217,11 @@ impl PagesAnswer {
             ));
         }
         sentences
+    }
+
+    /// Returns whether pages were allocated or freed in the recording.
+    fn has_blocks(&self) -> bool {
+        self.frees_recorded || self.total.allocs + self.failed_allocs > 0
     }
 
     /// Says how many pages were alive at the moments.
