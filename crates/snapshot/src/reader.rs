@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, HashSet};
 use crate::cut::{Alone, Cut, Joined};
 use crate::edge::{Columns, Edge};
 use crate::entry::{Entry, Machine};
+use crate::free;
 use crate::heading::Heading;
 use crate::host;
 use crate::html;
@@ -194,6 +195,12 @@ impl Reader {
             self.edge = Edge::Free;
             return;
         }
+        if let Some(list) = free::read(&words) {
+            self.end_cut();
+            let host = Some(self.host.to_string());
+            free::add(&mut self.paste.free, free::FreeBlocks { host, ..list });
+            return;
+        }
         let found = self.found(&words);
         if self.joins(&clean, found.as_ref()) {
             return;
@@ -244,6 +251,11 @@ impl Reader {
         let said =
             machine.iter().map(|said| Said { host: named(said.host), machine: said.machine });
         paste.machine = said.collect();
+        for list in std::mem::take(&mut paste.free) {
+            // Until here it stands for the place of the host among those that were named.
+            let host = list.host.as_deref().and_then(|host| named(host.parse().ok()?));
+            free::add(&mut paste.free, free::FreeBlocks { host, ..list });
+        }
         paste.hosts = hosts;
         paste.lines = number;
         paste
