@@ -38,6 +38,17 @@ pub(crate) enum NextPage {
     Whole(usize),
     /// The head of a page, whose records are given one by one
     Head,
+    /// A part that is damaged, with all that stood in it
+    Damaged(Damage),
+}
+
+/// What is known of a part that is damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Damage {
+    /// Events that were in it, at least
+    pub(crate) events: u64,
+    /// Whether these are all
+    pub(crate) is_counted: bool,
 }
 
 /// What comes next of a page.
