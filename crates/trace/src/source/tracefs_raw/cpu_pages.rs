@@ -133,9 +133,11 @@ impl<R: PageSource> CpuPages<R> {
 
     pub(super) fn take_until(&mut self, until: Key, to: &mut Vec<RawEvent>) {
         let rest = &self.decoded.events[self.next..self.settled];
-        let before = to.len();
-        // One by one: on a busy machine few events come from one CPU in a row.
-        to.extend(rest.iter().take_while(|event| (event.time_ns, self.cpu) < until));
-        self.next += to.len() - before;
+        // Those whose keys are less are not behind this time.
+        let last_ns = if self.cpu < until.1 { Some(until.0) } else { until.0.checked_sub(1) };
+        let Some(last_ns) = last_ns else { return };
+        let end = rest.iter().position(|event| event.time_ns > last_ns).unwrap_or(rest.len());
+        to.extend_from_slice(&rest[..end]);
+        self.next += end;
     }
 }
