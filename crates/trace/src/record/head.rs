@@ -90,7 +90,7 @@ pub(super) struct Tail {
 
 impl Head {
     /// Changes when an older version of slablab cannot read the folder any more.
-    pub(super) const VERSION: u32 = 2;
+    pub(super) const VERSION: u32 = 3;
     /// The version whose files have the pages as they are.
     pub(super) const VERSION_WHOLE_PAGES: u32 = 1;
 

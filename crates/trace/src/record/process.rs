@@ -79,6 +79,13 @@ fn write(
             *lost = missed.max(*lost);
         }
     }
+    // The kernel's statistics do not know what was lost on the disk.
+    for (cpu, damaged) in raw.source().into_iter().flat_map(|raw| raw.source.damaged()) {
+        if let Some(lost) = meta.quality.lost.get_mut(cpu as usize) {
+            *lost = lost.saturating_add(damaged);
+        }
+    }
+    meta.quality.gaps_uncounted = raw.facts().meta.quality.gaps_uncounted;
     meta.comms.extend(raw.facts().meta.comms.clone());
     let changes = raw.facts().cgroup_changes.clone();
     meta.cgroups = Cgroups::follow(&head.cgroups, changes, &tail.cgroups);
