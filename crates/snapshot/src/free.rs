@@ -1,8 +1,8 @@
 //! Free blocks of pages by order: `/proc/buddyinfo`, `/proc/pagetypeinfo`, and what the kernel prints when memory is short.
 //!
 //! # How it works
-//! A list is known by what it is made of, wherever in its line it begins: a node, a zone, and counts by order. The kernel's message
-//! (`Node 0 Normal: 3*4kB (UM) ... = 12kB`) also tells how large a page is. Of several lists of one zone the last one counts.
+//! A list is known by what it is made of, wherever in its line it begins: a node, a zone, and counts by order. The kernel's
+//! message (`Node 0 Normal: 3*4kB (UM) ... = 12kB`) also tells how large a page is. Of several lists of one zone the last one counts.
 //!
 //! Linux counterpart: `frag_show_print()` and `pagetypeinfo_showfree_print()` in `mm/vmstat.c`, `show_free_areas()` in
 //! `mm/show_mem.c` @ 6.1 to 7.3.
@@ -181,9 +181,9 @@ mod tests {
     #[test]
     fn the_types_of_a_zone_are_lists_of_their_own_and_numbers_of_blocks_are_none() {
         let text = "Page block order: 9\nPages per block:  512\n\n\
-            Free pages count per migrate type at order       0      1      2      3      4      5      6      7      8      9     10 \n\
-            Node    0, zone   Normal, type    Unmovable    156    108     66     46     22     14      6      1      2      1      0 \n\
-            Node    0, zone   Normal, type      Movable >100000      0      1      2      0      0      1      0      0      0      3 \n\
+            Free pages count per migrate type at order       0    1    2    3    4    5    6    7    8    9   10 \n\
+            Node    0, zone   Normal, type    Unmovable    156  108   66   46   22   14    6    1    2    1    0 \n\
+            Node    0, zone   Normal, type      Movable >100000    0    1    2    0    0    1    0    0    0    3 \n\
             \nNumber of blocks type     Unmovable      Movable  Reclaimable   HighAtomic      Isolate \n\
             Node 0, zone   Normal          201         3755          128            0            0 \n";
         let found = lists(text);

@@ -288,4 +288,5 @@ fn lines(paste: &Paste, start: &str) -> String {
 /// What can be read, as refusals say it.
 pub(crate) const READABLE: &str = "slablab info reads one row a line. Of caches: slabinfo, slabtop, vmstat -m, crash's kmem -s, \
     the OOM killer's list, slabinfo of tools/mm, ZFS's slab, node_exporter, SLUB's message of a failed allocation, meminfo. Of \
-    call sites: allocinfo, alloc_traces, kmemleak, memleak, slabratetop, perf kmem and page_owner. Of free pages: buddyinfo, pagetypeinfo and the kernel's list by order";
+    call sites: allocinfo, alloc_traces, kmemleak, memleak, slabratetop, perf kmem and page_owner. Of free pages: buddyinfo, \
+    pagetypeinfo and the kernel's list by order";
