@@ -2,7 +2,8 @@
 //!
 //! # How it works
 //! A list is known by what it is made of, wherever in its line it begins: a node, a zone, and counts by order. The kernel's
-//! message (`Node 0 Normal: 3*4kB (UM) ... = 12kB`) also tells how large a page is. Of several lists of one zone the last one counts.
+//! message (`Node 0 Normal: 3*4kB (UM) ... = 12kB`) also tells how large a page is. Of several lists of one zone the last one
+//! counts.
 //!
 //! Linux counterpart: `frag_show_print()` and `pagetypeinfo_showfree_print()` in `mm/vmstat.c`, `show_free_areas()` in
 //! `mm/show_mem.c` @ 6.1 to 7.3.
