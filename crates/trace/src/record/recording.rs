@@ -83,7 +83,7 @@ fn only(options: &RecordOptions, tracer: Option<&Tracer>) -> Vec<String> {
     let caches = options.caches.iter().map(|cache| format!("cache {cache}"));
     let sites = options.sites.iter().map(|site| format!("call site {site}"));
     let how = match tracer.is_some_and(Tracer::walks_some) {
-        true => " (looked for in 1 of 256 stacks that are alike)",
+        true => " (looked for in 1 of 256 to 1,024 stacks that are alike)",
         false => "",
     };
     let callers = options.callers.iter().map(|caller| format!("caller {caller}{how}"));

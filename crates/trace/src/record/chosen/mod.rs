@@ -9,7 +9,8 @@
 //!
 //! Functions of `--callers` are looked for in the stacks of threads that are within a call of one ([`within`]). Where the kernel
 //! lets no program watch their calls, the first allocations of one call site, at one depth of the stack, in one system call are
-//! looked at, and later one in 256; where the functions are found in one, all of its kind are.
+//! looked at, later one in 256, and one in 1,024 of those that come often; where the functions are found in one, all of its kind
+//! are.
 //!
 //! Where the kernel has no BPF, or more is named than the programs compare with, tracefs records more than is wanted, and
 //! the rest is left out afterwards ([`super::called`], [`super::paired`]).
