@@ -35,7 +35,7 @@ static enum hrtimer_restart interrupt(struct hrtimer *timer)
 
 	call(test, HARDIRQ);
 	tasklet_schedule(&test->tasklet);
-	hrtimer_forward_now(timer, INTERVAL_NS);
+	hrtimer_forward_now(timer, ns_to_ktime(INTERVAL_NS));
 	return HRTIMER_RESTART;
 }
 
@@ -62,7 +62,7 @@ void kunit_run_irq_test(struct kunit *kunit, bool (*func)(void *), int max_itera
 
 	tasklet_setup(&test.tasklet, soft_interrupt);
 	hrtimer_setup(&test.timer, interrupt, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	hrtimer_start(&test.timer, INTERVAL_NS, HRTIMER_MODE_REL);
+	hrtimer_start(&test.timer, ns_to_ktime(INTERVAL_NS), HRTIMER_MODE_REL);
 	do {
 		call(&test, TASK);
 		cond_resched();

@@ -57,9 +57,9 @@ ktime_t rtc_tm_to_ktime(struct rtc_time tm) { return ktime_set(rtc_tm_to_time64(
 struct rtc_time rtc_ktime_to_tm(ktime_t kt)
 {
 	struct rtc_time tm;
-	s64 seconds = kt / NSEC_PER_SEC;
+	s64 ns = ktime_to_ns(kt), seconds = ns / NSEC_PER_SEC;
 
 	/* A part of a second counts as one. */
-	rtc_time64_to_tm(seconds + (kt % NSEC_PER_SEC > 0), &tm);
+	rtc_time64_to_tm(seconds + (ns % NSEC_PER_SEC > 0), &tm);
 	return tm;
 }
