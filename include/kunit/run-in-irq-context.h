@@ -10,7 +10,7 @@
 #include <kunit/test.h>
 #include <linux/types.h>
 
-/* Until @max_iterations of a context, or a second; the test fails if a call returns false or a context made none. */
+/* Until the task made @max_iterations, or for a second, and each context made one; the test fails if a call returns false. */
 extern void kunit_run_irq_test(struct kunit *test, bool (*func)(void *), int max_iterations, void *test_specific_state);
 
 #endif

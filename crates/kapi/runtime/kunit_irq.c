@@ -44,14 +44,15 @@ static void soft_interrupt(struct tasklet_struct *tasklet)
 	call(container_of(tasklet, struct irq_test, tasklet), SOFTIRQ);
 }
 
-static bool is_done(struct irq_test *test, int max)
+/* A machine with much to do may let a context wait for more than a second; each makes a call at least. */
+static bool is_done(struct irq_test *test, int max, unsigned long end)
 {
 	int i;
 
 	for (i = TASK; i <= HARDIRQ; i++)
 		if (!atomic_read(&test->calls[i]))
 			return false;
-	return atomic_read(&test->calls[TASK]) >= max;
+	return atomic_read(&test->calls[TASK]) >= max || time_after_eq(jiffies, end);
 }
 
 void kunit_run_irq_test(struct kunit *kunit, bool (*func)(void *), int max_iterations, void *state)
@@ -66,11 +67,9 @@ void kunit_run_irq_test(struct kunit *kunit, bool (*func)(void *), int max_itera
 	do {
 		call(&test, TASK);
 		cond_resched();
-	} while (!is_done(&test, max_iterations) && time_before(jiffies, end));
+	} while (!is_done(&test, max_iterations, end));
 	hrtimer_cancel(&test.timer);
 	tasklet_kill(&test.tasklet);
-	for (i = TASK; i <= HARDIRQ; i++) {
-		KUNIT_EXPECT_GT_MSG(kunit, atomic_read(&test.calls[i]), 0, "no call in the context %s", contexts[i]);
+	for (i = TASK; i <= HARDIRQ; i++)
 		KUNIT_EXPECT_EQ_MSG(kunit, atomic_read(&test.failed[i]), 0, "calls failed in the context %s", contexts[i]);
-	}
 }
