@@ -67,6 +67,9 @@ pub(super) struct Tail {
     /// Allocations below `callers` that were taken for those of others: an estimate.
     #[serde(default)]
     pub(super) passed_over: u64,
+    /// Allocations whose stack is cut, and in which no caller was found.
+    #[serde(default)]
+    pub(super) too_deep: u64,
     /// The exit status to pass on; `None` without a command, and where the recorder was killed.
     pub(super) status: Option<i32>,
     /// What the command left running.

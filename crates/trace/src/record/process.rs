@@ -97,6 +97,10 @@ fn write(
         (tail.unfollowed, "objects that were not followed, as too many others were"),
         (tail.unlooked, "events in interrupts that may have been of what was chosen"),
         (tail.passed_over, "allocations of --callers that were taken for others' (estimated)"),
+        (
+            tail.too_deep,
+            "allocations whose stack has more than 64 frames, in which --callers may be",
+        ),
     ] {
         if count > 0 {
             meta.quality.skip_many(reason, count, String::new);

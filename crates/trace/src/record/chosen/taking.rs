@@ -14,6 +14,7 @@ use slablab_bpf::Ring;
 use super::pages::Pages;
 use super::record::Record;
 use super::tracer::Tracer;
+use super::within::leave_out_trampolines;
 use crate::record::packed::Writer;
 use crate::record::unfinished::Unfinished;
 use crate::{Error, Symbols};
@@ -98,6 +99,7 @@ impl Taking {
                 |frame: &u64| tracers.iter().any(|at| *frame > at.start && *frame <= at.end);
             let begin = record.frames.iter().take(TRACER_FRAMES_MAX).rposition(is_tracer);
             record.frames.drain(..begin.map_or(0, |at| at + 1));
+            leave_out_trampolines(&mut record.frames, &tracer.watched);
             if record.cache != 0 && !caches.contains_key(&record.cache) {
                 read_caches(tracer, caches).unwrap_or_else(|error| result = Err(error));
             }
