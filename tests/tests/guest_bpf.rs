@@ -197,8 +197,9 @@ fn a_thread_that_executes_a_program_within_a_caller_is_still_within() {
         for load in '50' '50 other'; do
             name=load${#load}
             /bin/recorder record --callers bprm_execve -m 8M -o /tmp/t.parquet -- /bin/starts $load >/tmp/said 2>&1
-            /bin/recorder stat /tmp/t.parquet --by cache --format json >/tmp/caches 2>/tmp/said
-            /bin/recorder stat /tmp/t.parquet --by stack --format json >/tmp/stacks 2>/tmp/said
+            # What it has, in three answers.
+            /bin/recorder stat /tmp/t.parquet --by cache --format json >/tmp/caches 2>>/tmp/said
+            /bin/recorder stat /tmp/t.parquet --by stack --format json >/tmp/stacks 2>>/tmp/said
             /bin/recorder info /tmp/t.parquet >>/tmp/said 2>&1
             for it in caches stacks said; do send $name.$it /tmp/$it; done
         done\n";

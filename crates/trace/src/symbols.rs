@@ -21,7 +21,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Reads a name; `None` where what is behind `+` is no number.
+    /// Reads a name; `None` where what is behind `+` is not a number.
     pub(crate) fn parse(name: &str) -> Option<Place<'_>> {
         let bare = name.strip_suffix(']').and_then(|name| name.split_once(" ["));
         let (place, module) = bare.map_or((name, None), |(place, module)| (place, Some(module)));
