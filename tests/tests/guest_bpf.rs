@@ -237,6 +237,12 @@ fn a_thread_that_executes_a_program_within_a_caller_is_still_within() {
             let functions = frames.iter().filter_map(|frame| frame.as_str()?.split('+').next());
             let times = functions.filter(|function| *function == "bprm_execve").count();
             assert_eq!(times, 1, "{series}: {frames:?}");
+            // Code without a symbol stands far behind one.
+            let is_far = |frame: &serde_json::Value| {
+                let offset = frame.as_str().and_then(|frame| frame.split("+0x").nth(1));
+                offset.is_none_or(|offset| offset.len() > 4)
+            };
+            assert!(!frames.iter().any(is_far), "{series}: {frames:?}");
         }
     }
 }

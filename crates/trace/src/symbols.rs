@@ -84,6 +84,11 @@ pub struct Symbol<'a> {
 /// What an unknown symbol's end is rounded up to: a page, as perf does for the last one.
 const PAGE_BYTES: u64 = 4096;
 
+/// No function is so long: further behind a symbol is something else.
+const FUNCTION_BYTES_MAX: u64 = 1 << 16;
+/// What kallsyms calls the module of BPF's code, where it lists that at all.
+const MADE_BY_BPF: &str = "bpf";
+
 impl Symbols {
     /// Reads the symbols of the running kernel. Without the right to see addresses the table is empty.
     ///
@@ -142,6 +147,12 @@ impl Symbols {
             module: name.module.as_deref(),
             offset: address - self.starts[at],
         })
+    }
+
+    /// Returns whether `address` is in a function of the kernel or of a module, and not in code that was made while it runs.
+    pub(crate) fn knows(&self, address: u64) -> bool {
+        let symbol = self.find(address);
+        symbol.is_some_and(|it| it.offset < FUNCTION_BYTES_MAX && it.module != Some(MADE_BY_BPF))
     }
 
     /// Returns where the functions of that name are, or the one address of `name+0x1c` in each that is so long. Behind it,
@@ -258,6 +269,16 @@ mod tests {
         for beyond in ["local+0x101", "local+0xffffffffffffffff", "local+0x10000000000000000"] {
             assert!(symbols.places(beyond).is_empty(), "{beyond}");
         }
+    }
+
+    #[test]
+    fn code_that_was_made_later_is_not_known() {
+        let symbols = Symbols::parse(
+            "1000 t f\n2000 t g\t[one]\n5000 t bpf_trampoline_1\t[bpf]\n6000 t end\n",
+        );
+        assert!(symbols.knows(0x1010) && symbols.knows(0x2010));
+        assert!(!symbols.knows(0x5010) && !symbols.knows(0x10) && !symbols.knows(0x1_0000_0000));
+        assert!(!Symbols::parse("1000 t f\n90000 t end\n").knows(0x1_1000));
     }
 
     /// Whatever module was named, functions of all were taken.

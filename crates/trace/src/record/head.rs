@@ -60,8 +60,8 @@ pub(super) struct Tail {
     /// Objects that were chosen, and whose free would not have been seen.
     #[serde(default)]
     pub(super) unfollowed: u64,
-    /// Events that no program looked at, as it was interrupted by them: whether they were chosen is not known. Of a portion
-    /// of the pages they are its share of these.
+    /// Events that no program looked at, as it was looking at another of that CPU: one that an interrupt came between, or another
+    /// thread where the kernel lets it. Whether they were chosen is not known. Of a portion of the pages they are its share.
     #[serde(default)]
     pub(super) unlooked: u64,
     /// Allocations below `callers` that were taken for those of others: an estimate.

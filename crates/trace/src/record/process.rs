@@ -95,7 +95,10 @@ fn write(
     }
     for (count, reason) in [
         (tail.unfollowed, "objects that were not followed, as too many others were"),
-        (tail.unlooked, "events in interrupts that may have been of what was chosen"),
+        (
+            tail.unlooked,
+            "events during the look at another, which may have been of what was chosen",
+        ),
         (tail.passed_over, "allocations of --callers that were taken for others' (estimated)"),
         (
             tail.too_deep,

@@ -228,7 +228,7 @@ impl Recording {
         };
         let taking = |(tracer, ring): (Tracer, Ring)| {
             let cpus = head.meta.cpus;
-            let taking = Taking::new(ring, &Symbols::running()?, unfinished, page_bytes, cpus)?;
+            let taking = Taking::new(ring, Symbols::running()?, unfinished, page_bytes, cpus)?;
             Ok::<_, Error>((tracer, taking))
         };
         let chosen = tracer.map(taking).transpose()?;

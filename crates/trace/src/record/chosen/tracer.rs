@@ -401,7 +401,7 @@ impl Tracer {
         self.word(Control::TooDeep as usize)
     }
 
-    /// Returns how often a program should have run in an interrupt of itself, and did not.
+    /// Returns how often a program should have run within itself, in an interrupt or in another thread of the CPU, and did not.
     pub(crate) fn misses(&self) -> u64 {
         self.misses.load(Ordering::Relaxed)
     }

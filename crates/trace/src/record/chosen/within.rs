@@ -103,17 +103,22 @@ pub(super) fn watch(
 const ENTRY_BYTES: u64 = if cfg!(target_arch = "x86_64") { 9 } else { 12 };
 
 /// Leaves out of a stack what is there because calls of `functions` are watched: the trampoline that calls such a function, and
-/// the place in the function's begin that calls the trampoline.
-pub(super) fn leave_out_trampolines(frames: &mut Vec<u64>, functions: &[Range<u64>]) {
-    let is_begin = |frame: &u64| {
-        functions.iter().any(|at| *frame > at.start && *frame <= at.start + ENTRY_BYTES)
-    };
-    while let Some(begin) = frames.iter().position(is_begin) {
-        let before = begin.checked_sub(1).map(|at| frames[at]);
-        let is_trampoline = before
-            .is_some_and(|frame| !functions.iter().any(|place| returns(place).contains(&frame)));
-        frames.drain(begin - usize::from(is_trampoline)..=begin);
-    }
+/// the place in the function's begin that calls the trampoline. From 6.19 on that place jumps, and is in no stack.
+pub(super) fn leave_out_trampolines(
+    frames: &mut Vec<u64>,
+    functions: &[Range<u64>],
+    is_known: impl Fn(u64) -> bool,
+) {
+    let is_begin =
+        |frame: u64| functions.iter().any(|at| frame > at.start && frame <= at.start + ENTRY_BYTES);
+    let mut is_within = false;
+    frames.retain(|&frame| {
+        if is_begin(frame) || (is_within && !is_known(frame)) {
+            return false;
+        }
+        is_within = functions.iter().any(|place| returns(place).contains(&frame));
+        true
+    });
 }
 
 #[cfg(test)]
@@ -126,10 +131,13 @@ mod tests {
         let functions = [0x1000..0x1100, 0x2000..0x2100];
         let without = |frames: &[u64]| {
             let mut frames = frames.to_vec();
-            leave_out_trampolines(&mut frames, &functions);
+            leave_out_trampolines(&mut frames, &functions, |frame| frame < 0x1_0000);
             frames
         };
         let (trampoline, other) = (0xffff_0000, 0x5000);
+        let jumped = [other, 0x1080, trampoline, 0x20ff, trampoline, other];
+        assert_eq!(without(&jumped), [other, 0x1080, 0x20ff, other]);
+        assert_eq!(without(&[other, trampoline, other]), [other, trampoline, other]);
         let nested = [other, 0x1080, trampoline, 0x1005, 0x20ff, trampoline, 0x2009, other];
         assert_eq!(without(&nested), [other, 0x1080, 0x20ff, other]);
         assert_eq!(without(&[other, 0x1080, other]), [other, 0x1080, other]);
