@@ -228,7 +228,7 @@ impl Recording {
         };
         let taking = |(tracer, ring): (Tracer, Ring)| {
             let cpus = head.meta.cpus;
-            let taking = Taking::new(ring, &Symbols::running()?, unfinished, page_bytes, cpus)?;
+            let taking = Taking::new(ring, Symbols::running()?, unfinished, page_bytes, cpus)?;
             Ok::<_, Error>((tracer, taking))
         };
         let chosen = tracer.map(taking).transpose()?;
@@ -400,6 +400,7 @@ impl Recording {
             unlooked: tracer.map_or(0, Tracer::misses)
                 / u64::from(self.head.chosen.one_in.unwrap_or(1)),
             passed_over: tracer.map_or(0, Tracer::missed),
+            too_deep: tracer.map_or(0, Tracer::too_deep),
             status: ended.status,
             left_running: ended.left_running,
             slab_reached,

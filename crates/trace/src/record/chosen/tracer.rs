@@ -18,6 +18,8 @@ use slablab_bpf::{
 
 use super::record::{CACHE_NAME_BYTES, SCRATCH_BYTES, kind};
 use super::{depth, within};
+use crate::record::filter::returns;
+use crate::symbols::Place;
 use crate::{Portion, Symbols};
 
 pub(super) const PROGRAMS: &str =
@@ -83,6 +85,7 @@ enum Control {
     BatchSite = 7,
     SheafSite = 8,
     LiveFull = 16,
+    TooDeep = 17,
     Missed = 18,
     Lost = 32,
 }
@@ -108,6 +111,16 @@ pub(crate) struct Wanted<'a> {
 #[derive(Debug)]
 pub(crate) struct Running(Vec<Attached>);
 
+impl Running {
+    /// Ends the programs, those first that began last: to end one that watches calls takes as long as a call is under way, and
+    /// what is called meanwhile would be missed. Tells each that ends.
+    fn end(mut self, mut ends: impl FnMut(&Attached)) {
+        while let Some(program) = self.0.pop() {
+            ends(&program);
+        }
+    }
+}
+
 /// The programs, and their maps.
 #[derive(Debug)]
 pub(crate) struct Tracer {
@@ -124,6 +137,8 @@ pub(crate) struct Tracer {
     live: Map,
     scratches: Vec<Map>,
     sift: Sift,
+    /// The functions whose calls are watched
+    pub(super) watched: Vec<Range<u64>>,
     /// What the names of programs begin with
     prefix: &'static str,
     loaded: Vec<Program>,
@@ -142,13 +157,14 @@ impl Tracer {
         let is_known = cfg!(target_endian = "little")
             && wanted.places.len() <= PLACES_MAX
             && wanted.callers.len() <= FUNCTIONS_MAX;
-        is_known.then(|| Self::try_load(wanted, symbols, cpus).ok()).flatten()
+        is_known.then(|| Self::try_load(wanted, symbols, cpus, PROGRAMS).ok()).flatten()
     }
 
     fn try_load(
         wanted: &Wanted<'_>,
         symbols: &Symbols,
         cpus: usize,
+        programs: &str,
     ) -> Result<(Tracer, Ring), BpfError> {
         let btf = Btf::running()?;
         let cpus = cpus.next_power_of_two();
@@ -166,13 +182,14 @@ impl Tracer {
             live: Map::hash("live", 8, 8, if follows { LIVE_MAX } else { 1 })?,
             scratches: Vec::new(),
             sift: if wanted.callers.is_empty() { Sift::None } else { Sift::Kinds },
+            watched: Vec::new(),
             prefix: if wanted.portion.is_some() { "portion." } else { "" },
             loaded: Vec::new(),
             attached: Vec::new(),
             misses: AtomicU64::new(0),
         };
         let count = tracer.choose(wanted, symbols);
-        let assembly = Assembly::parse(PROGRAMS)?;
+        let assembly = Assembly::parse(programs)?;
         let mut names = tracer.names(&btf)?;
         depth::name(&mut names, &btf, &|name, names| {
             Program::load(Kind::Call, name, 0, &assembly.program(name, names)?)
@@ -256,18 +273,15 @@ impl Tracer {
         if let Ok(programs) = within::watch(called, symbols, btf, parts, &mut load) {
             self.attached.extend(programs);
             self.sift = Sift::Calls;
+            let functions = called.iter().map(|name| Place::function_of(name));
+            self.watched = functions.flat_map(|name| symbols.places(name)).collect();
         }
     }
 
     /// Writes what is chosen where the programs read it; returns how many places that are.
     fn choose(&self, wanted: &Wanted<'_>, symbols: &Symbols) -> usize {
-        // The return address of a function's last call may be where the next begins.
-        let shift = |place: &Range<u64>| match place.end - place.start {
-            1 => place.clone(),
-            _ => place.start + 1..place.end + 1,
-        };
-        let places: Vec<Range<u64>> = wanted.places.iter().map(shift).collect();
-        let functions: Vec<Range<u64>> = wanted.callers.iter().map(shift).collect();
+        let places: Vec<Range<u64>> = wanted.places.iter().map(returns).collect();
+        let functions: Vec<Range<u64>> = wanted.callers.iter().map(returns).collect();
         for (all, to) in [(&places, &self.places), (&functions, &self.functions)] {
             for (place, words) in all.iter().zip(to.words().chunks_exact(2)) {
                 words[0].store(place.start, Ordering::Relaxed);
@@ -360,7 +374,7 @@ impl Tracer {
     pub(crate) fn stop(&self, running: Running) {
         let misses = running.0.iter().map(|program| program.misses().unwrap_or(0)).sum();
         self.misses.store(misses, Ordering::Relaxed);
-        drop(running);
+        running.end(|_| ());
     }
 
     fn word(&self, word: usize) -> u64 {
@@ -382,7 +396,12 @@ impl Tracer {
         self.word(Control::LiveFull as usize)
     }
 
-    /// Returns how often a program should have run in an interrupt of itself, and did not.
+    /// Returns how many stacks are cut before a caller that may be in them.
+    pub(crate) fn too_deep(&self) -> u64 {
+        self.word(Control::TooDeep as usize)
+    }
+
+    /// Returns how often a program should have run within itself, in an interrupt or in another thread of the CPU, and did not.
     pub(crate) fn misses(&self) -> u64 {
         self.misses.load(Ordering::Relaxed)
     }
@@ -444,11 +463,66 @@ mod tests {
             let called = &["first".to_owned()];
             let wanted =
                 Wanted { places, callers, called, portion, ring_bytes, with_frees, with_stacks };
-            let (mut tracer, _) = Tracer::try_load(&wanted, &symbols, 64).unwrap();
+            let (mut tracer, _) = Tracer::try_load(&wanted, &symbols, 64, PROGRAMS).unwrap();
             let running = tracer.start().unwrap();
             let has = |name: &str| running.0.iter().any(|program| program.name() == name);
             assert_eq!((has(ALLOC), has("kfree")), (true, with_frees));
             tracer.stop(running);
+        }
+    }
+
+    /// Frees and calls were no longer seen while allocations still were: objects seemed to stay alive, and calls were missed.
+    #[test]
+    fn programs_that_see_allocations_end_before_all_others() {
+        let called = ["none".to_owned()];
+        let wanted = Wanted {
+            places: &[],
+            callers: &[],
+            called: &called,
+            portion: None,
+            ring_bytes: 1 << 20,
+            with_frees: true,
+            with_stacks: false,
+        };
+        let symbols = Symbols::parse("1000 T first\n");
+        let Ok((mut tracer, _)) = Tracer::try_load(&wanted, &symbols, 1, PROGRAMS) else {
+            return println!("SKIPPED: BPF is refused");
+        };
+        let mut names = Vec::new();
+        tracer.start().unwrap().end(|program| names.push(program.name().to_owned()));
+        assert_eq!(names[..4], ["kmalloc", ALLOC, "kmem_cache_free", "kfree"]);
+    }
+
+    /// A stack that is longer than a record was passed over without a word, as though no caller were in it.
+    #[test]
+    fn a_stack_that_is_cut_before_the_caller_is_counted() {
+        let symbols = Symbols::running().unwrap();
+        let callers = symbols.places("do_syscall_64");
+        let Ok(_) = Ring::new("ring", 1) else {
+            return println!("SKIPPED: BPF is refused");
+        };
+        if callers.is_empty() {
+            return println!("SKIPPED: system calls have another function here");
+        }
+        let wanted = Wanted {
+            places: &[],
+            callers: &callers,
+            called: &["do_syscall_64".to_owned()],
+            portion: None,
+            ring_bytes: 1 << 20,
+            with_frees: false,
+            with_stacks: true,
+        };
+        // The nearest two frames are of the tracepoint.
+        let short = PROGRAMS.replace(".set frames.bytes 512", ".set frames.bytes 16");
+        for (text, is_cut) in [(PROGRAMS, false), (&short, true)] {
+            let (mut tracer, _) = Tracer::try_load(&wanted, &symbols, 64, text).unwrap();
+            let running = tracer.start().unwrap();
+            for _ in 0..20 {
+                std::process::Command::new("true").status().unwrap();
+            }
+            tracer.stop(running);
+            assert_eq!(tracer.too_deep() > 100, is_cut, "{}", tracer.too_deep());
         }
     }
 }
