@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashSet};
 use crate::cut::{Alone, Cut, Joined};
 use crate::edge::{Columns, Edge};
 use crate::entry::{Entry, Machine};
-use crate::free;
+use crate::free::{self, FreeBlocks};
 use crate::heading::Heading;
 use crate::host;
 use crate::html;
@@ -78,6 +78,8 @@ pub struct Reader {
     paste: Paste,
     /// What the machine says, and when
     machine: Vec<SaidAt>,
+    /// The free lists of each host
+    free: BTreeMap<usize, Vec<FreeBlocks>>,
     /// What stands above the next row
     above: Above,
     /// The time since the last boot that a line told last
@@ -197,8 +199,7 @@ impl Reader {
         }
         if let Some(list) = free::read(&words) {
             self.end_cut();
-            let host = Some(self.host.to_string());
-            free::add(&mut self.paste.free, free::FreeBlocks { host, ..list });
+            free::add(self.free.entry(self.host).or_default(), list);
             return;
         }
         let found = self.found(&words);
@@ -231,7 +232,7 @@ impl Reader {
             }
         }
         let has_hosts = self.has_hosts();
-        let Self { mut tables, order, mut paste, number, mut machine, hosts, .. } = self;
+        let Self { mut tables, order, mut paste, number, mut machine, free, hosts, .. } = self;
         let names = hosts.into_iter().filter(|host| has_hosts || !host.is_label);
         let mut hosts: Vec<String> = names.map(|host| host.name).collect();
         if !has_hosts {
@@ -251,10 +252,9 @@ impl Reader {
         let said =
             machine.iter().map(|said| Said { host: named(said.host), machine: said.machine });
         paste.machine = said.collect();
-        for list in std::mem::take(&mut paste.free) {
-            // Until here it stands for the place of the host among those that were named.
-            let host = list.host.as_deref().and_then(|host| named(host.parse().ok()?));
-            free::add(&mut paste.free, free::FreeBlocks { host, ..list });
+        for (host, lists) in free {
+            let of_host = |list| FreeBlocks { host: named(host), ..list };
+            lists.into_iter().map(of_host).for_each(|list| free::add(&mut paste.free, list));
         }
         paste.hosts = hosts;
         paste.lines = number;

@@ -65,24 +65,10 @@ impl PageKind {
         ]
     };
 
-    /// Those that a kernel has.
-    pub const RECORDED: [PageKind; 12] = {
-        use PageKind::*;
-        [
-            Alloc,
-            Free,
-            FreeBatched,
-            AllocZoneLocked,
-            PcpuDrain,
-            AllocExtfrag,
-            ReclaimBegin,
-            ReclaimEnd,
-            CompactionBegin,
-            CompactionEnd,
-            CgroupReclaimBegin,
-            CgroupReclaimEnd,
-        ]
-    };
+    /// Returns those that a kernel has: all but the one that the importer makes.
+    pub fn recorded() -> impl Iterator<Item = PageKind> {
+        PageKind::ALL.into_iter().filter(|kind| *kind != PageKind::ImplicitFree)
+    }
 
     /// Returns the name it has in the `kind` column: the tracepoint's own, or `mm_page_implicit_free`.
     pub const fn name(self) -> &'static str {
@@ -143,7 +129,7 @@ impl PageKind {
 
     /// Returns the kind of the kernel's event of that name.
     pub(crate) fn of_event(name: &str) -> Option<PageKind> {
-        PageKind::RECORDED.into_iter().find(|kind| kind.name() == name)
+        PageKind::recorded().find(|kind| kind.name() == name)
     }
 }
 

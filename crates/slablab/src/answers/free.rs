@@ -11,6 +11,8 @@ use crate::output::{Answer, thousands};
 const PAGE_BYTES: u64 = 4 << 10;
 /// The order above which the kernel gives up more easily (`PAGE_ALLOC_COSTLY_ORDER`).
 const COSTLY_ORDER: usize = 3;
+/// What a list does not tell.
+const WATERMARKS: &str = "Whether a request gets a free block depends on the watermarks, too, which a list does not tell.";
 /// Zones that have a sentence.
 const ZONES_TOLD_MAX: usize = 3;
 
@@ -112,6 +114,9 @@ impl FreeAnswer {
 
     fn sentences(&self) -> Vec<String> {
         let mut sentences = vec![self.all()];
+        if self.zones.iter().any(|zone| zone.host != self.zones[0].host) {
+            sentences.push("The text names several hosts, and these sums are of all.".to_owned());
+        }
         sentences.extend(self.without_large());
         sentences.extend(self.small());
         if self.is_more {
@@ -158,11 +163,12 @@ impl FreeAnswer {
         let first = out.first()?;
         let names: Vec<String> = out.iter().take(ZONES_TOLD_MAX).map(|zone| name(zone)).collect();
         Some(format!(
-            "No block of {} (order {COSTLY_ORDER}) is free in {}{}; the first has {} in smaller ones: such a request fails there \
+            "No block of {} (order {COSTLY_ORDER}) is free in {}{}; {} has {} in smaller ones: such a request fails there \
              for fragmentation and not for lack of memory, unless compaction makes one.",
             human((self.page_bytes << COSTLY_ORDER) as f64, "B"),
             names.join(" and "),
             if out.len() > ZONES_TOLD_MAX { " and others" } else { "" },
+            if out.len() == 1 { "it" } else { "the first" },
             human(first.pages().saturating_mul(self.page_bytes) as f64, "B")
         ))
     }
@@ -231,7 +237,7 @@ impl FreeAnswer {
                    unusable free space.";
         [
             ("zones", Item::table("Free memory by zone", how, zones)),
-            ("orders", Item::table("Free blocks by order", "", orders)),
+            ("orders", Item::table("Free blocks by order", WATERMARKS, orders)),
         ]
     }
 }

@@ -82,10 +82,9 @@ struct Early {
 fn only(options: &RecordOptions, tracer: Option<&Tracer>) -> Vec<String> {
     let caches = options.caches.iter().map(|cache| format!("cache {cache}"));
     let sites = options.sites.iter().map(|site| format!("call site {site}"));
-    let how = match tracer.is_some_and(Tracer::walks_some) {
-        true => " (looked for in 1 of 256 to 1,024 stacks that are alike)",
-        false => "",
-    };
+    let how = tracer.and_then(Tracer::walked_one_in).map_or_else(String::new, |(some, often)| {
+        format!(" (looked for in 1 of {some} to {often} stacks that are alike)")
+    });
     let callers = options.callers.iter().map(|caller| format!("caller {caller}{how}"));
     let frees = (!options.frees).then(|| "allocations, and no frees".to_owned());
     caches.chain(sites).chain(callers).chain(frees).collect()

@@ -82,7 +82,7 @@ impl Tracefs {
     /// Returns the kinds of the page allocator's events that the kernel has.
     pub(super) fn page_events(&self) -> Vec<PageKind> {
         let exists = |kind: &PageKind| self.root.join("events").join(kind.path()).is_dir();
-        PageKind::RECORDED.into_iter().filter(exists).collect()
+        PageKind::recorded().filter(exists).collect()
     }
 
     /// Returns whether events are on already, for somebody else. Whoever turns `record-cmd` off turns it off for

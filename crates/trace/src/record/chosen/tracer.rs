@@ -43,6 +43,9 @@ const FILTER_SHIFT: u32 = 12;
 /// Kinds of allocations that a CPU has room for, where callers are named.
 const KINDS: usize = 1 << 14;
 const KIND_BYTES: usize = 16;
+/// One stack in the first number of those that are alike is walked, and one in the second where they come often; both are powers
+/// of two.
+const WALKED_ONE_IN: (u64, u64) = (256, 1024);
 /// Places and functions that the programs compare with, at most.
 const PLACES_MAX: usize = 128;
 const FUNCTIONS_MAX: usize = 8;
@@ -327,6 +330,8 @@ impl Tracer {
             ("arg.object", 8),
             ("object.is_plain", 1),
             ("kinds.mask", ((self.cpus * KINDS - 1) * KIND_BYTES) as i64),
+            ("kind.mask", WALKED_ONE_IN.0 as i64 - 1),
+            ("kind.often_mask", WALKED_ONE_IN.1 as i64 - 1),
             ("kinds.cpu_mask", self.cpus as i64 - 1),
             ("kinds.cpu_shift", i64::from((KINDS * KIND_BYTES).trailing_zeros())),
             ("kinds.hash_shift", 64 - i64::from(KINDS.trailing_zeros())),
@@ -381,9 +386,10 @@ impl Tracer {
         self.control.words().get(word).map_or(0, |word: &AtomicU64| word.load(Ordering::Relaxed))
     }
 
-    /// Returns whether callers are looked for in some of the stacks that are alike.
-    pub(crate) fn walks_some(&self) -> bool {
-        self.sift == Sift::Kinds
+    /// Returns in one of how many stacks that are alike callers are looked for, at most and where they come often; `None` where
+    /// they are looked for in all.
+    pub(crate) fn walked_one_in(&self) -> Option<(u64, u64)> {
+        (self.sift == Sift::Kinds).then_some(WALKED_ONE_IN)
     }
 
     /// Returns how many records of a CPU had no room.

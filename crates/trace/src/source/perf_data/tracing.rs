@@ -61,7 +61,7 @@ impl Tracing {
             Some((format.id as u16, AnyLayout::new(&format).ok()?))
         };
         let slabs = EVENTS.into_iter().map(|(name, _)| format!("kmem/{name}"));
-        let events = slabs.chain(PageKind::RECORDED.map(PageKind::path));
+        let events = slabs.chain(PageKind::recorded().map(PageKind::path));
         let layouts = events.filter_map(layout).collect();
         let page_bytes = rustix::param::page_size() as u32;
         Some(Tracing { layouts, page_bytes, ..Tracing::default() })
