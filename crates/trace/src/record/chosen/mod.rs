@@ -9,7 +9,7 @@
 //!
 //! Functions of `--callers` are looked for in the stacks of threads that are within a call of one ([`within`]). Where the kernel
 //! lets no program watch their calls, allocations of one call site, at one depth of the stack, in one system call are taken to be
-//! alike ([`depth`]). The first of them are looked at, later one in 256, and one in 1,024 of those that come often. Where the
+//! alike ([`depth`]). The first of them are looked at, later one in 256, and one in 4,096 of those that come often. Where the
 //! functions are found in one, all of its kind are.
 //!
 //! Where the kernel has no BPF, or more is named than the programs compare with, tracefs records more than is wanted, and

@@ -45,7 +45,7 @@ const KINDS: usize = 1 << 14;
 const KIND_BYTES: usize = 16;
 /// One stack in the first number of those that are alike is walked, and one in the second where they come often; both are powers
 /// of two.
-const WALKED_ONE_IN: (u64, u64) = (256, 1024);
+const WALKED_ONE_IN: (u64, u64) = (256, 4096);
 /// Places and functions that the programs compare with, at most.
 const PLACES_MAX: usize = 128;
 const FUNCTIONS_MAX: usize = 8;
