@@ -15,7 +15,7 @@ use super::recording::{Facts, Source};
 use crate::{Error, RawEvent};
 
 /// Parts of some thousand events that wait.
-const PARTS_MAX: usize = 4;
+const PARTS_MAX: usize = 16;
 
 /// A source that can be read in another thread.
 pub(crate) trait Movable: Source + Send + 'static {

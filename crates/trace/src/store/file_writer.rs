@@ -21,7 +21,7 @@ use crate::meta::{Meta, RecordedCache, Site};
 use crate::{Batch, Error, PageEvent};
 
 /// Batches that wait for the thread.
-const WAITING_MAX: usize = 1;
+const WAITING_MAX: usize = 4;
 
 /// A Parquet file under construction.
 #[derive(Debug)]
