@@ -15,6 +15,10 @@ mod cpu_pages;
 #[cfg(fuzzing)]
 mod fuzz;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
 use rustc_hash::FxHashMap;
 
 use self::cpu_pages::{CpuPages, Decode, Decoded, Key};
@@ -48,6 +52,10 @@ pub(crate) fn lost(stats: &str) -> u64 {
 pub(crate) struct TracefsRaw<R> {
     decoder: Decoder,
     cpus: Vec<CpuPages<R>>,
+    /// CPUs whose next event is known, by its key
+    next: BinaryHeap<Reverse<(Key, usize)>>,
+    /// Those that are to be asked for it
+    asked: Vec<usize>,
     /// Events from this time on are not given yet: more may come before them.
     until_ns: Option<u64>,
     /// The greatest key that was given while something was read later
@@ -129,8 +137,15 @@ impl<R: PageSource> TracefsRaw<R> {
             stack: formats.iter().find_map(KernelStack::new),
             facts,
         };
-        let source =
-            TracefsRaw { decoder, cpus: Vec::new(), until_ns: None, given: (0, 0), is_late: false };
+        let source = TracefsRaw {
+            decoder,
+            cpus: Vec::new(),
+            next: BinaryHeap::new(),
+            asked: Vec::new(),
+            until_ns: None,
+            given: (0, 0),
+            is_late: false,
+        };
         Ok(source.and(page, streams, &[]))
     }
 
@@ -142,7 +157,9 @@ impl<R: PageSource> TracefsRaw<R> {
         left_out: &[u16],
     ) -> TracefsRaw<R> {
         let pages = |(cpu, pages)| CpuPages::new(cpu, page, pages, left_out.to_vec());
+        let known = self.cpus.len();
         self.cpus.extend(streams.into_iter().map(pages));
+        self.asked.extend(known..self.cpus.len());
         self
     }
 
@@ -195,24 +212,45 @@ impl<R: PageSource> TracefsRaw<R> {
     fn first(&mut self) -> Option<(usize, Key)> {
         const LAST: Key = (u64::MAX, u32::MAX);
         let mut end = self.until_ns.map_or(LAST, |until_ns| (until_ns, 0));
-        let (mut first, mut first_key, mut until) = (None, LAST, LAST);
-        for (index, pages) in self.cpus.iter_mut().enumerate() {
+        let mut first = self.ask(&mut end);
+        // Most often one CPU was asked, and takes the place of the one that is earlier now.
+        match (&mut first, self.next.peek_mut()) {
+            (Some(first), Some(mut top)) if top.0 < *first => std::mem::swap(first, &mut top.0),
+            (None, Some(top)) => first = Some(PeekMut::pop(top).0),
+            _ => {}
+        }
+        let (key, first) = first?;
+        self.asked.push(first);
+        // Two buffers of a CPU may have events of one time.
+        let until = self.next.peek().map_or(LAST, |&Reverse((until, _))| until);
+        let until = until.max((key.0, key.1.saturating_add(1))).min(end);
+        (key < end).then_some((first, until))
+    }
+
+    /// Asks for the next events of those CPUs that are to be asked. Returns the earliest, and lowers `end` to the time before
+    /// which those have none that are read later.
+    #[inline]
+    fn ask(&mut self, end: &mut Key) -> Option<(Key, usize)> {
+        let mut first = None;
+        // In their order: what a page has is decoded then.
+        self.asked.sort_unstable();
+        let mut asked = std::mem::take(&mut self.asked);
+        asked.retain(|&index| {
+            let pages = &mut self.cpus[index];
             let has_waited = pages.waits_ns.take().is_some();
             let Some(key) = pages.peek(&mut self.decoder) else {
-                end = end.min(pages.waits_ns.map_or(LAST, |waits_ns| (waits_ns, pages.cpu)));
-                continue;
+                *end = pages.waits_ns.map_or(*end, |waits_ns| (waits_ns, pages.cpu).min(*end));
+                return pages.waits_ns.is_some();
             };
             self.is_late |= has_waited && key < self.given;
-            if key < first_key {
-                until = first_key;
-                (first, first_key) = (Some(index), key);
-            } else if key < until {
-                until = key;
+            let this = (key, index);
+            if let Some(before) = first.replace(first.map_or(this, |first| this.min(first))) {
+                self.next.push(Reverse(this.max(before)));
             }
-        }
-        // Two buffers of a CPU may have events of one time.
-        let until = until.max((first_key.0, first_key.1.saturating_add(1))).min(end);
-        first.filter(|_| first_key < end).map(|first| (first, until))
+            false
+        });
+        self.asked = asked;
+        first
     }
 }
 
@@ -460,30 +498,70 @@ mod tests {
     use super::*;
     use crate::source::format::{KFREE, Place};
 
+    /// Returns a page of frees, each as nanoseconds since the one before, flags, thread and pointer.
+    fn page_of(frees: &[(u32, u8, u32, u64)]) -> Vec<u8> {
+        let mut page = [0u64.to_le_bytes(), (28 * frees.len() as u64).to_le_bytes()].concat();
+        for &(step_ns, flags, pid, ptr) in frees {
+            page.extend((24u32 / 4 + step_ns * 32).to_le_bytes());
+            page.extend([7, 0, flags, 0]);
+            page.extend(pid.to_le_bytes());
+            page.extend(0u64.to_le_bytes());
+            page.extend(ptr.to_le_bytes());
+        }
+        page
+    }
+
+    fn source(pages: &[(u32, Vec<u8>)]) -> TracefsRaw<&[u8]> {
+        let place = |offset, bytes| Place { offset, bytes };
+        let (timestamp, commit) = (place(0, 8), place(8, 8));
+        let shape = PageFormat { timestamp, commit, data: place(16, pages[0].1.len() - 16) };
+        let formats = [EventFormat::parse(KFREE).unwrap()];
+        let pages = pages.iter().map(|(cpu, page)| (*cpu, page.as_slice())).collect();
+        TracefsRaw::new(shape, &formats, pages, Facts::default()).unwrap()
+    }
+
     #[test]
     fn own_events_are_left_out_but_not_those_of_an_interrupt() {
         const OWN: u32 = 41;
         // Nothing, irqs off, hard irq, soft irq, NMI; and another thread.
         let made = [(0, OWN), (1, OWN), (0x08, OWN), (0x10, OWN), (0x40, OWN), (0, 42)];
-        let mut data = Vec::new();
-        for (ptr, &(flags, pid)) in (1u64..).zip(&made) {
-            data.extend((24u32 / 4).to_le_bytes());
-            data.extend([7, 0, flags, 0]);
-            data.extend(pid.to_le_bytes());
-            data.extend(0u64.to_le_bytes());
-            data.extend(ptr.to_le_bytes());
-        }
-        let mut page = [0u64.to_le_bytes(), (data.len() as u64).to_le_bytes()].concat();
-        page.append(&mut data);
-        let place = |offset, bytes| Place { offset, bytes };
-        let (timestamp, commit) = (place(0, 8), place(8, 8));
-        let shape = PageFormat { timestamp, commit, data: place(16, page.len() - 16) };
-        let formats = [EventFormat::parse(KFREE).unwrap()];
-        let pages = vec![(0, page.as_slice())];
-        let source = TracefsRaw::new(shape, &formats, pages, Facts::default()).unwrap();
+        let frees: Vec<_> =
+            (1u64..).zip(made).map(|(ptr, (flags, pid))| (0, flags, pid, ptr)).collect();
+        let pages = [(0, page_of(&frees))];
+        let source = source(&pages);
         let mut events = Vec::new();
         source.leave_out(vec![7, OWN]).read(&mut events).unwrap();
         assert_eq!(events.iter().map(|event| event.ptr).collect::<Vec<_>>(), [3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn events_of_many_cpus_come_in_the_order_of_time_and_of_cpus() {
+        let mut seed = 3u32;
+        let mut step_ns = move || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 24) % 8
+        };
+        // Each CPU has two buffers, as a recording has whose objects are in one of their own.
+        let pages: Vec<(u32, Vec<u8>)> = (0..60)
+            .map(|stream| {
+                let frees: Vec<_> =
+                    (0..100).map(|number| (step_ns(), 0, 1, stream * 100 + number)).collect();
+                (stream as u32 % 30, page_of(&frees))
+            })
+            .collect();
+        let mut source = source(&pages);
+        let mut events = Vec::new();
+        while source.read(&mut events).unwrap() {}
+        let keys: Vec<_> = events.iter().map(|event| (event.time_ns, event.cpu)).collect();
+        assert!(keys.is_sorted());
+        // All are there, and those of a buffer in their order.
+        let mut next = [0; 60];
+        for event in &events {
+            let (stream, number) = ((event.ptr / 100) as usize, event.ptr % 100);
+            assert_eq!((number, event.cpu as usize), (next[stream], stream % 30));
+            next[stream] += 1;
+        }
+        assert_eq!(next, [100; 60]);
     }
 
     #[test]
