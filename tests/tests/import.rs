@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use slablab_tests::{python_with_duckdb, refusal, root, slablab, slablab_path, stdout};
+use slablab_tests::{python_with_duckdb, refusal, root, run, slablab, slablab_path, stdout};
 use slablab_trace::{Kind, TraceReader};
 
 const SAMPLE: &str = "traces/hackbench.parquet";
@@ -117,6 +117,28 @@ fn a_byte_order_mark_is_no_damage_and_more_asked_for_than_given_is() {
     let skipped = info["quality"]["skipped"].as_array().unwrap();
     assert_eq!(skipped.len(), 1, "{info}");
     assert_eq!(skipped[0]["reason"], "more bytes requested than allocated");
+}
+
+/// The line used to say nothing of them, or named a number that a gap made too low.
+#[test]
+fn what_is_written_says_that_events_were_lost_and_that_a_gap_is_not_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.txt");
+    let trace = folder.path().join("t.parquet");
+    let line = "x-1 [000] ..... 1.5: kmalloc: call_site=f+0x1/0x9 ptr=0xffff888100000000 bytes_req=50 \
+                bytes_alloc=64 gfp_flags=GFP_KERNEL node=-1 accounted=false\n";
+    for (gaps, said) in [
+        ("", None),
+        ("CPU:0 [LOST 3 EVENTS]\n", Some(", 3 LOST (75.0 %)")),
+        ("CPU:0 [LOST 3 EVENTS]\nCPU:0 [LOST EVENTS]\n", Some(", at least 4 LOST (80.0 %)")),
+    ] {
+        fs::write(&path, format!("{line}{gaps}")).unwrap();
+        let told = run(&["import", text(&path), "-o", text(&trace)]).stderr;
+        let told = String::from_utf8(told).unwrap();
+        assert!(told.contains("1 event, "), "{told}");
+        assert_eq!(said.is_none(), !told.contains("LOST"), "{told}");
+        assert!(said.is_none_or(|said| told.contains(said)), "{told}");
+    }
 }
 
 /// Names used to turn the terminal red, to move its cursor, and to begin lines of their own.

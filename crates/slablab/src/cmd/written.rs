@@ -163,7 +163,9 @@ impl Written {
             }
             (Some(seconds), None) => format!("{events} in {seconds:.2} s, {}", self.losses()),
             (None, _) => {
-                format!("{events}, {:.1} % of them not placed", self.unplaced_share * 100.0)
+                let lost =
+                    if self.lost > 0 { format!(", {}", self.lost_share()) } else { String::new() };
+                format!("{events}, {:.1} % of them not placed{lost}", self.unplaced_share * 100.0)
             }
         };
         let mut sentences = vec![format!("{what}; {written}")];
@@ -226,8 +228,8 @@ impl Written {
     fn losses(&self) -> String {
         match self.lost {
             0 => "none lost".to_owned(),
-            lost => {
-                let share = 100.0 * lost as f64 / (lost + self.events) as f64;
+            _ => {
+                let lost = self.lost_share();
                 let remedy = match self.is_disk_slow {
                     true => {
                         "the disk is too slow: name another with -o, or record less: --sample, --sites, --caches"
@@ -236,11 +238,18 @@ impl Written {
                 };
                 // Whether a killed recorder's buffers were too small, or a file is damaged, is not known.
                 match self.ended_early {
-                    Some(_) => format!("{} LOST ({share:.1} %)", thousands(lost)),
-                    None => format!("{} LOST ({share:.1} %; {remedy})", thousands(lost)),
+                    Some(_) => lost,
+                    None => format!("{lost}: {remedy}"),
                 }
             }
         }
+    }
+
+    /// Says how many events were lost; a gap that does not tell counts as one.
+    fn lost_share(&self) -> String {
+        let least = if self.quality.gaps_uncounted > 0 { "at least " } else { "" };
+        let share = 100.0 * self.lost as f64 / (self.lost as f64 + self.events as f64);
+        format!("{least}{} LOST ({share:.1} %)", thousands(self.lost))
     }
 }
 
