@@ -32,6 +32,8 @@ pub(super) struct Cache {
     older_first: u64,
     /// Of objects older than the recording, frees that were seen.
     pub(super) older_frees: u64,
+    /// Objects whose allocation has no event, by what the kernel had in use at the first sample behind the first event.
+    pub(super) without_event: u64,
     pub(super) live: u64,
     /// How many objects have been freed unseen, at most.
     excess: Excess,
@@ -156,6 +158,11 @@ impl Cache {
     pub(super) fn end_older(&mut self, count: u64) {
         self.older -= count;
         self.older_gone += count;
+    }
+
+    /// Notes how many objects have come without an event when the kernel has `in_use`.
+    pub(super) fn note_without_event(&mut self, in_use: u64) {
+        self.without_event = (in_use + self.older_frees).saturating_sub(self.live);
     }
 
     /// Returns how many objects came after the first sample without an event, at least. This many more are in use at the end
