@@ -35,6 +35,8 @@
 //! belong to an object that another has become unseen, freed and allocated by functions without events. The live objects of
 //! a cache, older ones included, are at most those of the last sample, if enough of them were freed unseen.
 
+mod older;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cache::Cache;
@@ -109,7 +111,7 @@ impl Population {
     pub(super) fn begin_interval(&mut self) {
         let (next, older_kfrees) = (self.next as u32, self.older_kfrees);
         for (cache, sampled) in self.caches.iter_mut().zip(self.samples.caches.values()) {
-            if self.next == 2 {
+            if next == 2 {
                 cache.note_without_event(u64::from(sampled.at(1).0));
             }
             let parked = sampled.parked_unseen(self.cpus, cache.frees, cache.unseen_frees);
@@ -283,24 +285,6 @@ impl Population {
         }
     }
 
-    /// Stores in the first sample, where it was not really taken, which objects existed before the first event.
-    ///
-    /// They are those that the last sample has, or that were freed, and whose allocation has no event. What the first real
-    /// sample did not have yet came unseen, but for what stays to the end: nothing else makes that. (Most nodes of the maple
-    /// tree are allocated in bulk: 3,187 were taken for older, where a kernel had 96 when its user space began.)
-    pub(super) fn older_than_events(&self, samples: &mut Samples) {
-        let last = samples.times_ns.len().saturating_sub(1);
-        for (name, place) in &self.by_name {
-            let Some(sampled) = samples.caches.get_mut(name) else { continue };
-            let in_use = u64::from(sampled.at(last).0);
-            let Cache { live, older_frees, without_event, .. } = self.caches[*place as usize];
-            let all = (in_use + older_frees).saturating_sub(live);
-            let older = all.min(without_event.max(in_use.saturating_sub(live)));
-            sampled.came_unseen = all - older;
-            samples.begin_with(name, older);
-        }
-    }
-
     /// Returns the place of the kmalloc cache that served an event.
     #[inline]
     fn kmalloc(&mut self, event: &Event, site: &str) -> u32 {
@@ -341,7 +325,7 @@ mod tests {
         Owner::new(NONE, 0)
     }
 
-    fn event(kind: Kind, cache: u32) -> Event {
+    pub(super) fn event(kind: Kind, cache: u32) -> Event {
         Event {
             kind,
             cache,
@@ -352,7 +336,7 @@ mod tests {
     }
 
     /// Samples of one cache, 4 objects a slab.
-    fn samples(name: &str, objects: &[u64]) -> Samples {
+    pub(super) fn samples(name: &str, objects: &[u64]) -> Samples {
         let mut samples = Samples::default();
         for (time_ns, objects) in (0..).zip(objects) {
             samples.begin(10 * time_ns);
@@ -368,7 +352,7 @@ mod tests {
     }
 
     /// What events say, all from one cache.
-    fn unfreed(samples: &Samples, events: &[(u64, Kind, u64)]) -> Unfreed {
+    pub(super) fn unfreed(samples: &Samples, events: &[(u64, Kind, u64)]) -> Unfreed {
         let mut unfreed = Unfreed::new(samples);
         unfreed.name(&named(&["c"]));
         for &(time_ns, kind, ptr) in events {
@@ -393,35 +377,6 @@ mod tests {
             population.count_frees(&mut samples);
             // A CPU's slab of four may have four free objects.
             assert_eq!(samples.caches["c"].came_unseen, came_unseen, "{in_use_end}");
-        }
-    }
-
-    /// All of them used to exist when a machine was switched on.
-    #[test]
-    fn what_the_first_sample_behind_a_boot_did_not_have_came_unseen() {
-        // In use at the first sample and at the last; frees between the two; older objects, and those that came unseen.
-        for (in_use, frees, older, came_unseen) in
-            [([8, 8], 60, 8, 60), ([8, 20], 60, 20, 60), ([8, 0], 4, 4, 0), ([8, 0], 60, 8, 52)]
-        {
-            let mut samples = samples("c", &[0, in_use[0], in_use[1]]);
-            let own = samples.caches.get_mut("c").unwrap();
-            (own.at, own.objects, own.slabs) =
-                (vec![1, 2], in_use.map(|of| of as u32).into(), vec![9, 9]);
-            let events: Vec<_> =
-                (0..frees).map(|ptr| (15, Kind::KmemCacheFree, 0x1000 + ptr)).collect();
-            let mut population = Population::new(&samples, unfreed(&samples, &events), 1);
-            population.name(&[RecordedCache { name: "c".into(), ..Default::default() }]);
-            population.look(|_| None);
-            population.begin_interval();
-            events.iter().for_each(|_| population.free_older(&event(Kind::KmemCacheFree, 0)));
-            population.count_frees(&mut samples);
-            population.older_than_events(&mut samples);
-            let own = &samples.caches["c"];
-            assert_eq!(
-                (u64::from(own.at(0).0), own.came_unseen),
-                (older, came_unseen),
-                "{in_use:?}"
-            );
         }
     }
 
