@@ -6,6 +6,19 @@
 #include <linux/socket.h>
 #include <linux/types.h>
 
+enum {
+	IPPROTO_IP = 0,
+	IPPROTO_ICMP = 1,
+	IPPROTO_TCP = 6,
+	IPPROTO_UDP = 17,
+	IPPROTO_IPV6 = 41,
+	IPPROTO_RAW = 255,
+};
+
+#define INADDR_ANY 0U
+#define INADDR_LOOPBACK 0x7f000001U
+#define INADDR_BROADCAST 0xffffffffU
+
 struct in_addr {
 	__be32 s_addr;
 };

@@ -11,19 +11,31 @@
 
 struct address_space;
 struct kmem_cache;
+struct kapi_pool;
 
 struct page {
 	unsigned long flags;
 	union {
 		struct list_head lru;
 		struct rcu_head rcu_head;
+		/* Of a page that is of a pool (net/page_pool/types.h): whether it is out, and whose. */
+		struct {
+			unsigned long pp_magic;
+			struct kapi_pool *pp;
+		};
 	};
-	struct address_space *mapping;
+	union {
+		struct address_space *mapping;
+		unsigned long dma_addr;
+	};
 	union {
 		pgoff_t index;
 		void *freelist;
 	};
-	unsigned long private;
+	union {
+		unsigned long private;
+		atomic_long_t pp_ref_count;
+	};
 	atomic_t _mapcount;
 	atomic_t _refcount;
 	unsigned long kapi_place;

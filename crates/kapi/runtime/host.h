@@ -113,6 +113,7 @@ extern void kapi_free(void *p, size_t size);
 struct kmem_cache;
 /* Host: as the functions without the ending, for the caller at @site. */
 extern void *kapi_kmalloc_for(size_t size, gfp_t gfp, unsigned long site);
+extern void *kapi_cache_alloc_for(struct kmem_cache *cache, gfp_t gfp, unsigned long site);
 extern void kapi_kfree_for(const void *p, unsigned long site);
 extern void kapi_kvfree_for(const void *p, unsigned long site);
 extern void kapi_cache_free_for(struct kmem_cache *cache, void *object, unsigned long site);
@@ -130,17 +131,27 @@ extern void *kapi_alloc_percpu_for(size_t size, size_t align, unsigned long site
 /* Host: pages that no check counts, for what the runtime divides further. */
 extern struct page *kapi_take_pages(gfp_t gfp, unsigned int order);
 extern void kapi_give_pages(struct page *page, unsigned int order);
+/* Host: such pages are the module's from now on, which __free_pages() frees. */
+extern void kapi_enter_pages(struct page *page, unsigned int order, unsigned long site);
 
 /* What the runtime makes of memory that is no module's: `MADE` in ledger.rs. */
 enum kapi_made {
 	KAPI_MADE_PERCPU,
 	KAPI_MADE_VMAP,
 	KAPI_MADE_DMA_POOL,
-	KAPI_MADE_GEN_POOL
+	KAPI_MADE_GEN_POOL,
+	KAPI_MADE_PAGE_POOL
 };
 /* Host: a module got it, and gives it back; false if it has no such thing, which is reported. */
 extern void kapi_made(const void *p, size_t size, unsigned int what, unsigned long site);
 extern bool kapi_unmade(const void *p, unsigned int what, unsigned long site);
+
+/* Runtime: pieces of page blocks for the data of frames, and a reference to a page that may be such a block's. */
+extern void *kapi_frame_piece(unsigned int size, gfp_t gfp);
+extern void kapi_frame_put(struct page *page);
+/* Runtime: gives a page back to the pool that it is of; false if it is of none. */
+extern bool kapi_pool_put(struct page *page);
+extern void kapi_skb_put_page(struct page *page, bool recycle);
 
 /* Host: threads and sleeping. A timeout is in nanoseconds, negative for none. */
 extern int kapi_thread_start(void (*fn)(void *), void *arg);
@@ -200,6 +211,7 @@ extern int kapi_users(void);
 extern void kapi_tell_users(void);
 extern void kapi_tell_all(void);
 /* Takes what is armed in memory that is freed at @site off its lists, and tells it. */
+extern void kapi_forget_objects(unsigned long start, unsigned long bytes, unsigned long site);
 extern void kapi_forget_devices(unsigned long start, unsigned long bytes);
 extern void kapi_forget_callbacks(unsigned long start, unsigned long bytes);
 extern void kapi_forget_standing(unsigned long start, unsigned long bytes, unsigned long site);
@@ -208,7 +220,8 @@ extern void kapi_forget(unsigned long start, unsigned long bytes, unsigned long 
 /* Host: something is wrong, at @site. */
 enum kapi_misuse {
 	KAPI_LEFT,
-	KAPI_REFERENCE
+	KAPI_REFERENCE,
+	KAPI_OBJECT
 };
 extern void kapi_misuse(enum kapi_misuse kind, const char *text, size_t len, unsigned long site);
 
@@ -232,6 +245,32 @@ extern void kapi_misc_add(struct miscdevice *misc);
 extern bool kapi_misc_has(int minor);
 extern struct device *kapi_device_for(const struct class *class, struct device *parent, dev_t devt, void *data,
 				      const struct attribute_group **groups, const char *name, unsigned long site);
+
+/* Runtime: a network device goes up, and is down; what it received; and frames on their way are there. */
+struct net_device;
+extern void kapi_net_begin(struct net_device *dev);
+extern void kapi_net_end(struct net_device *dev);
+extern bool kapi_net_line(int ifindex, char *text, size_t size);
+extern void kapi_net_settle(void);
+/* Runtime: what steps ask of devices; texts go into a buffer, and *@out is their length. */
+extern long kapi_net_up(const char *name, bool up);
+extern long kapi_net_udp(const char *name, __be32 from, __be32 to, const char *text, size_t len);
+extern long kapi_net_received(const char *name, char *buf, size_t size, size_t *out);
+extern long kapi_net_stat(const char *name, char *buf, size_t size, size_t *out);
+extern long kapi_net_ethtool(const char *name, char *buf, size_t size, size_t *out);
+/* Runtime: a packet's buffer that counts as allocated at @site. */
+struct sk_buff;
+extern struct sk_buff *kapi_skb_for(unsigned int size, gfp_t gfp, unsigned long site);
+
+/* Runtime: the user of netlink, who sends messages and shows what came back; and the runtime's own socket. */
+struct sock;
+struct nlmsghdr;
+struct netlink_kernel_cfg;
+extern long kapi_netlink_send(int protocol, int type, int flags, const void *payload, size_t len);
+extern size_t kapi_netlink_texts(int protocol, char *to, size_t size);
+extern long kapi_genl_send(const char *name, int cmd, int flags, const void *attributes, size_t len);
+extern struct sock *kapi_netlink_open(int unit, const struct netlink_kernel_cfg *cfg);
+extern void kapi_netlink_describe(size_t (*fn)(char *to, size_t size, const struct nlmsghdr *nlh));
 
 /* Runtime: called by the host. */
 extern void kapi_runtime_start(void);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Pieces of a page block.
+// Pieces of a page block, and those that frames of network devices have for their data.
+//
+// How it works: a block of frames' pieces is the runtime's, so that no check counts it: the frames are counted. It goes
+// with its last piece, so that nothing is left at the end when no frame is.
 #include "host.h"
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/page_frag_cache.h>
+#include <linux/spinlock.h>
 #include <linux/version.h>
 
 /* References for pieces, taken at once when a block comes. */
@@ -103,4 +107,65 @@ void *page_frag_alloc(struct page_frag_cache *nc, unsigned int size, gfp_t gfp)
 	return alloc(nc, size, gfp, 1, _RET_IP_);
 }
 
-void page_frag_free(void *addr) { put_page(virt_to_head_page(addr)); }
+/* Of page->private: the block is of frames' pieces. */
+#define OF_FRAMES 0x66726d73UL
+
+static struct page *frames;
+static unsigned int frames_at;
+static DEFINE_SPINLOCK(frames_lock);
+
+static void *frame_piece(unsigned int size, gfp_t gfp)
+{
+	void *piece;
+
+	if (size > PAGE_FRAG_CACHE_MAX_SIZE)
+		return NULL;
+	if (frames && frames_at < size)
+		frames = NULL;
+	if (!frames) {
+		frames = kapi_take_pages((gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_COMP | __GFP_NOWARN, PAGE_FRAG_CACHE_MAX_ORDER);
+		if (!frames)
+			return NULL;
+		frames->private = OF_FRAMES;
+		set_page_count(frames, 0);
+		frames_at = PAGE_FRAG_CACHE_MAX_SIZE;
+	}
+	/* From the end down, as kernels up to 6.10 have it. */
+	frames_at = (frames_at - size) & ~63U;
+	page_ref_inc(frames);
+	piece = (char *)page_address(frames) + frames_at;
+	return piece;
+}
+
+void *kapi_frame_piece(unsigned int size, gfp_t gfp)
+{
+	return UNDER_LOCK(&frames_lock, frame_piece((unsigned int)ALIGN(size, 64), gfp));
+}
+
+static void frame_gone(struct page *page)
+{
+	page_ref_dec(page);
+	if (page_ref_count(page))
+		return;
+	if (frames == page)
+		frames = NULL;
+	page->private = 0;
+	kapi_give_pages(page, PAGE_FRAG_CACHE_MAX_ORDER);
+}
+
+/* Gives up a reference to a page that may be of frames' pieces. */
+void kapi_frame_put(struct page *page)
+{
+	struct page *head = compound_head(page);
+	unsigned long flags;
+
+	if (head->private != OF_FRAMES) {
+		put_page(page);
+		return;
+	}
+	spin_lock_irqsave(&frames_lock, flags);
+	frame_gone(head);
+	spin_unlock_irqrestore(&frames_lock, flags);
+}
+
+void page_frag_free(void *addr) { kapi_frame_put(virt_to_page(addr)); }

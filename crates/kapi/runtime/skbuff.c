@@ -5,6 +5,9 @@
 #include <linux/skbuff.h>
 #include <linux/version.h>
 
+_Static_assert(sizeof(struct sk_buff) == 232, "as on x86-64");
+_Static_assert(sizeof(struct skb_shared_info) == 320, "as on x86-64");
+
 /* What small data has room for: the largest header of a packet, and what the networks below put before it. */
 #define SMALL_BYTES SKB_DATA_ALIGN(640UL)
 
@@ -40,29 +43,37 @@ static bool caches_are_there(void)
 }
 
 /* Allocates data of at least so many bytes and the shared information behind; @size becomes what there is. */
-static unsigned char *alloc_data(unsigned int *size, gfp_t gfp, bool *small)
+static unsigned char *alloc_data(unsigned int *size, gfp_t gfp, bool *small, unsigned long site)
 {
 	size_t bytes = SKB_DATA_ALIGN((size_t)*size) + SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
 	unsigned char *data;
 
 	*small = HAS_SMALL && bytes <= SMALL_BYTES && !(gfp & __GFP_DMA);
 	if (*small) {
-		data = kmem_cache_alloc(small_cache, gfp);
+		data = site ? kapi_cache_alloc_for(small_cache, gfp, site) : kmem_cache_alloc(small_cache, gfp);
 		bytes = SMALL_BYTES;
 	} else {
 		bytes = kmalloc_size_roundup(bytes);
-		data = kmalloc(bytes, gfp);
+		data = site ? kapi_kmalloc_for(bytes, gfp, site) : kmalloc(bytes, gfp);
 	}
 	*size = (unsigned int)SKB_WITH_OVERHEAD(bytes) & ~63U;
 	return data;
 }
 
-static void put_data(void *head, bool small)
+void kapi_skb_put_page(struct page *page, bool recycle)
 {
-	if (small)
-		kmem_cache_free(small_cache, head);
+	if (!recycle || !kapi_pool_put(page))
+		kapi_frame_put(page);
+}
+
+static void put_data(const struct sk_buff *skb)
+{
+	if (skb->kapi_small)
+		kmem_cache_free(small_cache, skb->head);
+	else if (skb->head_frag)
+		kapi_skb_put_page(virt_to_page(skb->head), skb->pp_recycle);
 	else
-		kfree(head);
+		kfree(skb->head);
 }
 
 /* A head for data; what it was before is forgotten, but for the cache that it came from. */
@@ -70,11 +81,13 @@ static void set_up(struct sk_buff *skb, unsigned char *data, unsigned int size, 
 {
 	memset(skb, 0, sizeof(*skb));
 	skb->fclone = fclone;
-	skb->head = skb->data = skb->tail = data;
-	skb->end = data + size;
+	skb->head = skb->data = data;
+	skb->end = size;
 	skb->truesize = SKB_TRUESIZE(size);
+	skb->mac_header = skb->transport_header = (u16)~0U;
+	skb->alloc_cpu = raw_smp_processor_id();
 	refcount_set(&skb->users, 1);
-	memset(skb_shinfo(skb), 0, offsetof(struct skb_shared_info, kapi_frags));
+	memset(skb_shinfo(skb), 0, offsetof(struct skb_shared_info, frags));
 	atomic_set(&skb_shinfo(skb)->dataref, 1);
 }
 
@@ -93,19 +106,23 @@ static void put_head(struct sk_buff *skb)
 		kmem_cache_free(fclone_cache, pair);
 }
 
-struct sk_buff *__alloc_skb(unsigned int size, gfp_t gfp, int flags, int node)
+/* For the caller if @site is 0. */
+static struct sk_buff *alloc(unsigned int size, gfp_t gfp, int flags, unsigned long site)
 {
 	bool paired = flags & SKB_ALLOC_FCLONE, small;
-	struct sk_buff *skb = NULL;
+	struct kmem_cache *cache;
 	unsigned char *data;
+	struct sk_buff *skb;
 
-	if (caches_are_there())
-		skb = kmem_cache_alloc(paired ? fclone_cache : head_cache, gfp & ~__GFP_DMA);
+	if (!caches_are_there())
+		return NULL;
+	cache = paired ? fclone_cache : head_cache;
+	skb = site ? kapi_cache_alloc_for(cache, gfp & ~__GFP_DMA, site) : kmem_cache_alloc(cache, gfp & ~__GFP_DMA);
 	if (!skb)
 		return NULL;
-	data = alloc_data(&size, gfp, &small);
+	data = alloc_data(&size, gfp, &small, site);
 	if (!data) {
-		kmem_cache_free(paired ? fclone_cache : head_cache, skb);
+		kmem_cache_free(cache, skb);
 		return NULL;
 	}
 	set_up(skb, data, size, paired ? SKB_FCLONE_ORIG : SKB_FCLONE_UNAVAILABLE);
@@ -117,24 +134,63 @@ struct sk_buff *__alloc_skb(unsigned int size, gfp_t gfp, int flags, int node)
 	return skb;
 }
 
-/* Of data that kmalloc() gave, with room for the shared information; @size of all, 0 for the block's. */
+struct sk_buff *__alloc_skb(unsigned int size, gfp_t gfp, int flags, int node) { return alloc(size, gfp, flags, 0); }
+struct sk_buff *kapi_skb_for(unsigned int size, gfp_t gfp, unsigned long site) { return alloc(size, gfp, 0, site); }
+
+/* Of a piece of a page, or of data that kmalloc() gave, with room for the shared information. */
 struct sk_buff *build_skb(void *data, unsigned int size)
 {
 	struct sk_buff *skb = caches_are_there() ? kmem_cache_alloc(head_cache, GFP_ATOMIC) : NULL;
 
 	if (skb)
 		set_up(skb, data, (unsigned int)SKB_WITH_OVERHEAD(size ?: ksize(data)) & ~7U, SKB_FCLONE_UNAVAILABLE);
+	if (skb)
+		skb->head_frag = size != 0;
 	return skb;
+}
+
+void *netdev_alloc_frag(unsigned int size) { return kapi_frame_piece(size, GFP_ATOMIC); }
+void *napi_alloc_frag(unsigned int size) { return kapi_frame_piece(size, GFP_ATOMIC); }
+
+/* Small and large data, and what may wait for memory, is kmalloc's; the rest a piece of a block of pages. */
+struct sk_buff *__netdev_alloc_skb(struct net_device *dev, unsigned int len, gfp_t gfp)
+{
+	unsigned int bytes = len + NET_SKB_PAD, whole = (unsigned int)SKB_HEAD_ALIGN(bytes);
+	struct sk_buff *skb;
+	void *data;
+
+	if (bytes <= SKB_WITH_OVERHEAD(1024) || bytes > SKB_WITH_OVERHEAD(PAGE_SIZE) ||
+	    (gfp & (__GFP_DIRECT_RECLAIM | __GFP_DMA))) {
+		skb = __alloc_skb(bytes, gfp, SKB_ALLOC_RX, NUMA_NO_NODE);
+	} else {
+		data = kapi_frame_piece(whole, gfp);
+		skb = data ? build_skb(data, whole) : NULL;
+		if (data && !skb)
+			page_frag_free(data);
+	}
+	if (skb) {
+		skb_reserve(skb, NET_SKB_PAD);
+		skb->dev = dev;
+	}
+	return skb;
+}
+
+struct sk_buff *napi_alloc_skb(struct napi_struct *napi, unsigned int len)
+{
+	return __netdev_alloc_skb(NULL, len, GFP_ATOMIC);
 }
 
 static void release_data(struct sk_buff *skb)
 {
 	struct skb_shared_info *shared = skb_shinfo(skb);
+	unsigned int i;
 
 	if (skb->cloned && atomic_sub_return(1, &shared->dataref) != 0)
 		return;
+	for (i = 0; i < shared->nr_frags; i++)
+		kapi_skb_put_page(skb_frag_page(&shared->frags[i]), skb->pp_recycle);
 	kfree_skb_list(shared->frag_list);
-	put_data(skb->head, skb->kapi_small);
+	put_data(skb);
 }
 
 void __kfree_skb(struct sk_buff *skb)
@@ -189,82 +245,59 @@ struct sk_buff *skb_clone(struct sk_buff *skb, gfp_t gfp)
 	return clone;
 }
 
-/* What a copy has of a head beside its data. */
-static void copy_words(struct sk_buff *to, const struct sk_buff *from)
-{
-	to->dev = from->dev;
-	to->tstamp = from->tstamp;
-	memcpy(to->cb, from->cb, sizeof(to->cb));
-	to->mac_len = from->mac_len;
-	to->hdr_len = from->hdr_len;
-	to->queue_mapping = from->queue_mapping;
-	to->ip_summed = from->ip_summed;
-	to->pkt_type = from->pkt_type;
-	to->priority = from->priority;
-	to->mark = from->mark;
-	to->hash = from->hash;
-	to->protocol = from->protocol;
-}
-
-struct sk_buff *skb_copy_expand(const struct sk_buff *skb, int headroom, int tailroom, gfp_t gfp)
-{
-	struct sk_buff *copy = alloc_skb((unsigned int)headroom + skb->len + (unsigned int)tailroom, gfp);
-	int moved = headroom - (int)skb_headroom(skb);
-
-	if (!copy)
-		return NULL;
-	skb_reserve(copy, headroom);
-	skb_put_data(copy, skb->data, skb->len);
-	copy_words(copy, skb);
-	copy->transport_header = (u16)(skb->transport_header + moved);
-	copy->network_header = (u16)(skb->network_header + moved);
-	copy->mac_header = (u16)(skb->mac_header + moved);
-	return copy;
-}
-
-/* New data for a head, with more room in front and behind; the other heads keep the old. */
+/* New data for a head, with more room in front and behind; the other heads keep the old, and pages are shared. */
 int pskb_expand_head(struct sk_buff *skb, int nhead, int ntail, gfp_t gfp)
 {
-	unsigned int size = (unsigned int)nhead + skb_end_offset(skb) + (unsigned int)ntail;
-	unsigned int offset = (unsigned int)nhead + skb_headroom(skb), len = skb->len;
+	unsigned int size = (unsigned int)nhead + skb_end_offset(skb) + (unsigned int)ntail, i;
 	struct skb_shared_info shared = *skb_shinfo(skb);
+	struct sk_buff old = *skb;
 	unsigned char *data;
 	bool small;
 
 	BUG_ON(nhead < 0 || skb_shared(skb));
-	data = alloc_data(&size, gfp, &small);
+	data = alloc_data(&size, gfp, &small, 0);
 	if (!data)
 		return -ENOMEM;
-	memcpy(data + nhead, skb->head, (size_t)(skb->tail - skb->head));
-	if (!skb->cloned)
+	memcpy(data + nhead, skb->head, skb->tail);
+	if (!skb->cloned) {
 		skb_shinfo(skb)->frag_list = NULL;
-	else if (shared.frag_list)
-		skb_get(shared.frag_list);
-	release_data(skb);
+		skb_shinfo(skb)->nr_frags = 0;
+	} else {
+		for (i = 0; i < shared.nr_frags; i++)
+			get_page(skb_frag_page(&shared.frags[i]));
+		if (shared.frag_list)
+			skb_get(shared.frag_list);
+	}
+	if (!skb->sk)
+		skb->truesize += size - old.end;
 	skb->head = data;
-	skb->data = data + offset;
-	skb->tail = skb->data + len;
-	skb->end = data + size;
+	skb->data = data + (unsigned int)nhead + skb_headroom(&old);
+	skb->tail += (unsigned int)nhead;
+	skb->end = size;
 	skb->kapi_small = small;
+	skb->head_frag = 0;
 	skb->cloned = 0;
-	skb->transport_header = (u16)(skb->transport_header + nhead);
+	if (skb_mac_header_was_set(skb))
+		skb->mac_header = (u16)(skb->mac_header + nhead);
+	if (skb_transport_header_was_set(skb))
+		skb->transport_header = (u16)(skb->transport_header + nhead);
 	skb->network_header = (u16)(skb->network_header + nhead);
-	skb->mac_header = (u16)(skb->mac_header + nhead);
 	*skb_shinfo(skb) = shared;
 	atomic_set(&skb_shinfo(skb)->dataref, 1);
+	release_data(&old);
 	return 0;
 }
 
 static void out_of_room(const char *what, const struct sk_buff *skb, unsigned int len)
 {
-	pr_emerg("%s: %u bytes do not fit, len %u head %p data %p tail %p end %p\n", what, len, skb->len, skb->head,
+	pr_emerg("%s: %u bytes do not fit, len %u head %p data %p tail %#x end %#x\n", what, len, skb->len, skb->head,
 		 skb->data, skb->tail, skb->end);
 	BUG();
 }
 
 void *skb_put(struct sk_buff *skb, unsigned int len)
 {
-	if (unlikely(len > (size_t)(skb->end - skb->tail)))
+	if (unlikely(skb_is_nonlinear(skb) || len > skb->end - skb->tail))
 		out_of_room("skb_over_panic", skb, len);
 	return __skb_put(skb, len);
 }
@@ -277,22 +310,6 @@ void *skb_push(struct sk_buff *skb, unsigned int len)
 }
 
 void *skb_pull(struct sk_buff *skb, unsigned int len) { return len > skb->len ? NULL : __skb_pull(skb, len); }
-
-void skb_trim(struct sk_buff *skb, unsigned int len)
-{
-	if (len < skb->len) {
-		skb->len = len;
-		skb_set_tail_pointer(skb, (int)len);
-	}
-}
-
-int skb_copy_bits(const struct sk_buff *skb, int offset, void *to, int len)
-{
-	if (offset < 0 || len < 0 || offset > (int)skb->len - len)
-		return -EFAULT;
-	memcpy(to, skb->data + offset, (size_t)len);
-	return 0;
-}
 
 #define UNDER_QUEUE(queue, statement) \
 	do { \

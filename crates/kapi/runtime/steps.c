@@ -20,7 +20,7 @@
 enum operation {
 	STEP_OPEN, STEP_CLOSE, STEP_READ, STEP_CAT, STEP_WRITE, STEP_SEEK, STEP_IOCTL, STEP_POLL, STEP_FASYNC,
 	STEP_SIGIO, STEP_MMAP, STEP_MUNMAP, STEP_PEEK, STEP_POKE, STEP_SIGNAL, STEP_SLEEP, STEP_WAIT, STEP_MKNOD,
-	STEP_IRQ
+	STEP_IRQ, STEP_IFUP, STEP_IFDOWN, STEP_UDP, STEP_RECEIVED, STEP_IFSTAT, STEP_ETHTOOL, STEP_NETLINK, STEP_GENL
 };
 enum argument { ARGUMENT_NUMBER, ARGUMENT_POINTER, ARGUMENT_TEXT };
 #define STEP_BACKGROUND 1
@@ -300,6 +300,70 @@ static void sleep_and_settle(u64 ms)
 		kapi_host_sleep(1);
 }
 
+/* Of a message's flags: it is no command, but asks for all there is. */
+#define DUMP 0x300
+/* Of STEP_NETLINK's number: there is a message; above it is its type. */
+#define HAS_MESSAGE 1
+#define REQUEST_AND_ACK 5
+#define GENERIC 16
+
+static long send_message(const struct kapi_step *s, char *text, size_t *out)
+{
+	int type = (int)(s->b >> 1), protocol = (int)s->a;
+	bool sends = s->b & HAS_MESSAGE;
+	long result;
+
+	if (s->operation == STEP_GENL) {
+		protocol = GENERIC;
+		result = kapi_genl_send(s->name, (int)s->a, s->b ? DUMP : 0, s->data, s->len);
+	} else {
+		result = kapi_netlink_send(protocol, type, type ? REQUEST_AND_ACK : 0, sends ? s->data : NULL, s->len);
+	}
+	*out = kapi_netlink_texts(protocol, text, KAPI_USER_BYTES);
+	return result;
+}
+
+/* Steps on the network. */
+static bool of_network(const struct kapi_step *s)
+{
+	size_t out = 0;
+	long result;
+	char *text;
+
+	if (s->operation < STEP_IFUP)
+		return false;
+	kapi_task_set(init_thread, task_cpu(init_thread));
+	text = kapi_alloc(KAPI_USER_BYTES);
+	if (!text) {
+		kapi_step_done(s->index, -ENOMEM, "", 0);
+		return true;
+	}
+	switch ((enum operation)s->operation) {
+	case STEP_UDP:
+		result = kapi_net_udp(s->name, (__be32)s->a, (__be32)s->b, s->data, s->len);
+		break;
+	case STEP_RECEIVED:
+		result = kapi_net_received(s->name, text, KAPI_USER_BYTES, &out);
+		break;
+	case STEP_IFSTAT:
+		result = kapi_net_stat(s->name, text, KAPI_USER_BYTES, &out);
+		break;
+	case STEP_ETHTOOL:
+		result = kapi_net_ethtool(s->name, text, KAPI_USER_BYTES, &out);
+		break;
+	case STEP_NETLINK:
+	case STEP_GENL:
+		result = send_message(s, text, &out);
+		break;
+	default:
+		result = kapi_net_up(s->name, s->operation == STEP_IFUP);
+		break;
+	}
+	kapi_step_done(s->index, result, text, out);
+	kapi_free(text, KAPI_USER_BYTES);
+	return true;
+}
+
 /* Steps that are no process's. */
 static bool of_nobody(const struct kapi_step *s)
 {
@@ -337,7 +401,7 @@ void kapi_step(const struct kapi_step *s)
 	struct process *p;
 
 	init_thread = current;
-	if (of_nobody(s))
+	if (of_nobody(s) || of_network(s))
 		return;
 	p = once ? NULL : find(s->name);
 	if (p)

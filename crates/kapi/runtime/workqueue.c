@@ -357,6 +357,7 @@ void kapi_forget(unsigned long start, unsigned long bytes, unsigned long site)
 	kapi_forget_devices(start, bytes);
 	kapi_forget_callbacks(start, bytes);
 	kapi_forget_standing(start, bytes, site);
+	kapi_forget_objects(start, bytes, site);
 	if (list_empty(&queues))
 		return;
 	spin_lock_irqsave(&queues_lock, flags);

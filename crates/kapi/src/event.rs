@@ -57,6 +57,8 @@ pub enum Misuse {
     LockTwice,
     /// A reference was taken from zero, given up at zero, or is left.
     Reference,
+    /// An object whose life is followed (`debug_object_init()`) was used in a state that does not allow it.
+    ObjectState,
     /// The allocator's own data are inconsistent.
     Damage,
 }

@@ -43,11 +43,12 @@ pub(crate) enum Source {
 }
 
 /// What the C runtime makes, and who frees it: as `enum kapi_made` in `runtime/host.h`.
-const MADE: [(&str, &str); 4] = [
+const MADE: [(&str, &str); 5] = [
     ("percpu", "free_percpu"),
     ("vmap", "vunmap"),
     ("dma_pool", "dma_pool_free"),
     ("gen_pool", "gen_pool_free"),
+    ("page_pool", "page_pool_put_page"),
 ];
 
 impl Source {

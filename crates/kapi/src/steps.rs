@@ -52,6 +52,14 @@ pub(crate) enum Operation {
     Wait,
     Mknod,
     Irq,
+    Ifup,
+    Ifdown,
+    Udp,
+    Received,
+    Ifstat,
+    Ethtool,
+    Netlink,
+    Genl,
 }
 
 /// What `ioctl` hands over, in the order of `enum argument` in `runtime/steps.c`.
@@ -63,7 +71,7 @@ pub(crate) enum Argument {
 }
 
 /// Each operation: its word, and the words behind it.
-const USAGES: [(Operation, &str, &str); 19] = [
+const USAGES: [(Operation, &str, &str); 27] = [
     (Operation::Open, "open", "NAME PATH [r|w|rw] [nonblock] [append] [uid=N]"),
     (Operation::Close, "close", "NAME"),
     (Operation::Read, "read", "PATH|NAME [BYTES]"),
@@ -83,6 +91,14 @@ const USAGES: [(Operation, &str, &str); 19] = [
     (Operation::Wait, "wait", ""),
     (Operation::Mknod, "mknod", "PATH REGION|MAJOR MINOR"),
     (Operation::Irq, "irq", "NUMBER"),
+    (Operation::Ifup, "ifup", "DEVICE"),
+    (Operation::Ifdown, "ifdown", "DEVICE"),
+    (Operation::Udp, "udp", "DEVICE FROM TO TEXT"),
+    (Operation::Received, "received", "DEVICE"),
+    (Operation::Ifstat, "ifstat", "DEVICE"),
+    (Operation::Ethtool, "ethtool", "DEVICE"),
+    (Operation::Netlink, "netlink", "PROTOCOL [type=N] [TEXT]"),
+    (Operation::Genl, "genl", "FAMILY [[dump] COMMAND [ATTRIBUTE[:TYPE]=VALUE]...]"),
 ];
 
 /// Bytes of one `read` that does not say how many.
@@ -203,9 +219,71 @@ impl Step {
                 self.path = (*region).into();
                 self.a = number(minor)?;
             }
+            _ => return self.take_of_network(&words),
+        }
+        Some(())
+    }
+
+    /// Takes the words of a step on the network.
+    fn take_of_network(&mut self, words: &[&str]) -> Option<()> {
+        match (self.operation, words) {
+            (
+                Operation::Ifup
+                | Operation::Ifdown
+                | Operation::Received
+                | Operation::Ifstat
+                | Operation::Ethtool,
+                [_],
+            ) => {}
+            (Operation::Udp, [_, from, to, text @ ..]) if !text.is_empty() => {
+                (self.a, self.b) = (address(from)?, address(to)?);
+                self.data = bytes(text)?;
+            }
+            (Operation::Netlink, [protocol, rest @ ..]) => {
+                self.a = number(protocol).filter(|&number| number <= u64::from(u16::MAX))?;
+                self.message(rest)?;
+            }
+            (Operation::Genl, [_, rest @ ..]) => self.command(rest)?,
             _ => return None,
         }
         Some(())
+    }
+
+    /// What `netlink` sends: a text with a zero behind it; without a text it only listens.
+    fn message(&mut self, words: &[&str]) -> Option<()> {
+        let (kind, text) = match words {
+            [first, rest @ ..] if first.starts_with("type=") => {
+                (number(first.strip_prefix("type=")?)?, rest)
+            }
+            _ => (0, words),
+        };
+        if kind > u64::from(u16::MAX) || (kind > 0 && text.is_empty()) {
+            return None;
+        }
+        if !text.is_empty() {
+            self.data = bytes(text)?;
+            self.data.push(0);
+        }
+        self.b = kind << 1 | u64::from(!text.is_empty());
+        Some(())
+    }
+
+    /// What `genl` sends: a command with its attributes; without a command it only listens.
+    fn command(&mut self, words: &[&str]) -> Option<()> {
+        let (dumps, words) = match words {
+            ["dump", rest @ ..] => (true, rest),
+            _ => (false, words),
+        };
+        self.b = u64::from(dumps);
+        let Some((command, attributes)) = words.split_first() else {
+            self.a = u64::MAX;
+            return (!dumps).then_some(());
+        };
+        self.a = number(command).filter(|&command| command <= u64::from(u8::MAX))?;
+        for word in attributes {
+            self.data.extend(attribute(word)?);
+        }
+        (self.data.len() <= ATTRIBUTE_BYTES_MAX).then_some(())
     }
 
     fn ioctl_argument(&mut self, word: Option<&&str>) -> Option<()> {
@@ -281,6 +359,42 @@ fn open_flags(words: &[&str]) -> Option<(u64, u64)> {
         }
     }
     Some((flags, uid))
+}
+
+/// Bytes of attributes that one message takes (`runtime/genetlink.c`).
+const ATTRIBUTE_BYTES_MAX: usize = 256;
+
+/// An address of IPv4, its bytes in order.
+fn address(word: &str) -> Option<u64> {
+    let address: std::net::Ipv4Addr = word.parse().ok()?;
+    Some(u32::from_ne_bytes(address.octets()).into())
+}
+
+/// An attribute of netlink, `3=7` or `3:u64=7`: header, value, zeros up to a multiple of four bytes.
+fn attribute(word: &str) -> Option<Vec<u8>> {
+    let (name, value) = word.split_once('=').unwrap_or((word, ""));
+    let (name, kind) = name.split_once(':').unwrap_or((name, ""));
+    let is_text = number(value).is_none();
+    let width = match kind {
+        "" if is_text => None,
+        "string" => None,
+        "u8" => Some(1),
+        "u16" => Some(2),
+        "" | "u32" => Some(4),
+        "u64" => Some(8),
+        _ => return None,
+    };
+    let payload = match width {
+        None if value.is_empty() && kind.is_empty() => Vec::new(),
+        None => [&bytes(&[value])?[..], &[0]].concat(),
+        Some(width) => number(value)?.to_ne_bytes()[..width].to_vec(),
+    };
+    let length = u16::try_from(payload.len() + 4).ok()?;
+    let kind = number(name).and_then(|name| u16::try_from(name).ok())?;
+    let mut attribute = [length.to_ne_bytes(), kind.to_ne_bytes()].concat();
+    attribute.extend(payload);
+    attribute.resize(attribute.len().next_multiple_of(4), 0);
+    Some(attribute)
 }
 
 /// Joins words, with `\n`, `\t`, `\0`, `\\` and `\xNN` for the bytes that they stand for.
@@ -384,6 +498,23 @@ mod tests {
         assert_eq!((step.a, step.b), (5_u64.wrapping_neg(), 2));
     }
 
+    #[test]
+    fn steps_on_the_network_are_read() {
+        let step = Step::parse("udp sn0 192.168.0.1 10.0.0.2 two words").unwrap();
+        assert_eq!(step.a.to_ne_bytes()[..4], [192, 168, 0, 1]);
+        assert_eq!((step.name.as_str(), &step.data[..]), ("sn0", &b"two words"[..]));
+        let step = Step::parse("netlink 31 hello").unwrap();
+        assert_eq!((step.a, step.b, &step.data[..]), (31, 1, &b"hello\0"[..]));
+        assert_eq!(Step::parse("netlink 31").unwrap().b, 0);
+        assert_eq!(Step::parse("netlink 31 type=16 x").unwrap().b, 33);
+        let step = Step::parse("genl demo dump 2").unwrap();
+        assert_eq!((step.a, step.b), (2, 1));
+        let step = Step::parse("genl demo 1 1=ab 2=7 3:u8=1 4").unwrap();
+        let expected =
+            [7, 0, 1, 0, b'a', b'b', 0, 0, 8, 0, 2, 0, 7, 0, 0, 0, 5, 0, 3, 0, 1, 0, 0, 0];
+        assert_eq!(step.data, [&expected[..], &[4, 0, 4, 0]].concat());
+    }
+
     /// As the macros of `asm-generic/ioctl.h` make them.
     #[test]
     fn commands_of_ioctl_are_what_the_macros_make() {
@@ -411,6 +542,12 @@ mod tests {
             ("seek /dev/x 3", "expected `seek NAME"),
             ("signal a SIGNOTHING", "expected `signal"),
             ("ioctl a _IOX(1)", "expected `ioctl"),
+            ("udp sn0 192.168.0 10.0.0.2 x", "expected `udp"),
+            ("netlink x", "expected `netlink"),
+            ("netlink 31 type=17", "expected `netlink"),
+            ("genl demo 256", "expected `genl"),
+            ("genl demo 1 x=1", "expected `genl"),
+            ("genl demo dump", "expected `genl"),
         ] {
             let error = Step::parse(line).unwrap_err().to_string();
             assert!(error.contains(what), "{line}: {error}");

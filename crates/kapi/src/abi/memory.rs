@@ -254,6 +254,11 @@ exported! {
         let pfn = engine.pages.pfn(page).expect("the runtime gives back what it took");
         engine.give_pages(pfn, order);
     }
+    /// What [`kapi_take_pages`] gave is the module's from now on.
+    fn kapi_enter_pages(engine, page: u64, order: u32, site: u64) {
+        let pfn = engine.pages.pfn(page).expect("the runtime enters what it took");
+        engine.enter_pages(pfn, order, site);
+    }
     /// `what`: a number of `enum kapi_made` (`runtime/host.h`).
     fn kapi_made(engine, address: u64, bytes: u64, what: u32, site: u64) {
         engine.made(address, bytes, Source::made(what), site);

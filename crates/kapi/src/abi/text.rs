@@ -108,7 +108,11 @@ pub(crate) extern "C" fn kapi_misuse(kind: u32, text: u64, len: u64, site: u64) 
     let mut buf = vec![0; len as usize];
     bytes::read(text, &mut buf);
     let detail = String::from_utf8_lossy(&buf).into_owned();
-    let kind = if kind == 0 { Misuse::Left } else { Misuse::Reference };
+    let kind = match kind {
+        0 => Misuse::Left,
+        1 => Misuse::Reference,
+        _ => Misuse::ObjectState,
+    };
     let runtime = runtime();
     if runtime.job.check > 0 {
         let site = Some(runtime.offset(site));

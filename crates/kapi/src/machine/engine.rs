@@ -363,6 +363,13 @@ impl<B: Backend> Engine<B> {
         Some(pfn.0)
     }
 
+    /// Enters who has pages that [`Self::take_pages`] gave, with what is in them.
+    pub(crate) fn enter_pages(&self, pfn: u32, order: u32, site: u64) {
+        if self.checked {
+            self.pages_entered(pfn, order, Gfp::ZERO, site);
+        }
+    }
+
     /// Frees what [`Self::take_pages`] gave.
     pub(crate) fn give_pages(&self, pfn: u32, order: u32) {
         self.pages.clear(pfn);

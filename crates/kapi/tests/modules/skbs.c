@@ -52,7 +52,7 @@ static void one_buffer(void)
 	kfree_skb(clone);
 	kfree_skb(copy);
 	kfree_skb(NULL);
-	skb = build_skb(kmalloc(2048, GFP_KERNEL), 2048);
+	skb = build_skb(kmalloc(2048, GFP_KERNEL), 0);
 	skb_reserve(skb, NET_SKB_PAD);
 	kfree_skb(skb);
 }

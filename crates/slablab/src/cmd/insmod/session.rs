@@ -472,6 +472,7 @@ fn kind_text(kind: Misuse) -> &'static str {
         Misuse::LockOrder => "locks in both orders",
         Misuse::LockTwice => "lock taken twice",
         Misuse::Reference => "reference count",
+        Misuse::ObjectState => "object in the wrong state",
         Misuse::Damage => "corruption",
     }
 }
