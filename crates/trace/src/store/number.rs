@@ -24,7 +24,7 @@ impl Form {
         Form { bits, is_signed: false }
     }
 
-    /// Returns that of a column; `None` where its values are no integers.
+    /// Returns that of a column; `None` where it holds something else.
     pub(super) fn of(column: &ColumnDescriptor) -> Option<Form> {
         let bits = match column.physical_type() {
             Type::INT32 => 32,
