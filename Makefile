@@ -28,7 +28,7 @@ demo: rust
 # zstd and the linker want a C compiler.
 build: rust
 	@command -v cc >/dev/null || tools/need gcc libc6-dev
-	$(CARGO) build --release --package slablab
+	$(CARGO) build --release --package slablab --features slablab/manual
 
 PREFIX ?= /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
@@ -89,7 +89,7 @@ fmt-check: rust
 	rustfmt --edition 2024 --check crates/kmem/src/backend/*/*.rs
 
 clippy:
-	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features slablab/manual --quiet -- -D warnings
 	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) check --quiet --tests -p slablab-kmem -p slablab-rcu -p slablab-xarray
 
 # What it takes to build a kernel and to boot it.
@@ -100,7 +100,7 @@ BOOT_PACKAGES = util-linux tar xz-utils patch make gcc binutils flex bison bc pe
 test-rust:
 	tools/need linux-perf trace-cmd tmux
 	@tools/need $(BOOT_PACKAGES) chromium chromium-driver || echo "test-rust: what needs those will say so" >&2
-	$(CARGO) test --workspace --no-fail-fast
+	$(CARGO) test --workspace --features slablab/manual --no-fail-fast
 
 # The allocators without std, their hand-overs in every interleaving (loom), all tests under AddressSanitizer,
 # those of threads under ThreadSanitizer, and 60 seconds of model fuzzing for each backend, two at a time.
@@ -134,7 +134,7 @@ bench-scale: build
 # Every measurement once with the smallest parameters, so that none rots: minutes, with the command of the tests' profile.
 bench-smoke: rust
 	-@tools/need linux-perf util-linux python3 gcc libc6-dev
-	$(CARGO) build --quiet --workspace --bins
+	$(CARGO) build --quiet --workspace --features slablab/manual --bins
 	bench/smoke.sh target/debug/slablab
 
 # Eight threads and a billion operations on each backend; ten minutes of model fuzzing on each.

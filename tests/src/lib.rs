@@ -60,7 +60,7 @@ pub fn slablab_path() -> &'static Path {
         let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
         let output = Command::new(cargo)
             .args(["build", "--quiet", "--workspace", "--bins", "--message-format", "json"])
-            .args(["--profile", profile])
+            .args(["--features", "slablab/manual", "--profile", profile])
             .current_dir(root())
             .output()
             .expect("cargo runs these tests, so it can be run");

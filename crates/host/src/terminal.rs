@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{IsTerminal, stdin};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -27,12 +27,38 @@ impl Terminal {
     /// Waits for a key, or until `time` (less than a second) is over; returns whether the terminal is gone.
     #[must_use]
     pub fn is_lost_within(&self, time: Duration) -> bool {
-        let stdin = stdin();
-        let fd = self.0.as_ref().map_or_else(|| stdin.as_fd(), File::as_fd);
-        let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
-        let time = Timespec { tv_sec: 0, tv_nsec: i64::from(time.subsec_nanos()) };
         // An interruption is a signal, which is handled elsewhere.
-        let _ = poll(&mut fds, Some(&time));
-        fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
+        let state = self.with(|fd| polled(fd, time));
+        state.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
     }
+
+    /// Appends what was typed by now.
+    pub(crate) fn read_typed(&self, to: &mut Vec<u8>) -> std::io::Result<()> {
+        let mut typed = [0; TYPED_MAX];
+        let length = self.with(|fd| match polled(fd, Duration::ZERO) {
+            state if state.contains(PollFlags::IN) => rustix::io::read(fd, &mut typed),
+            _ => Ok(0),
+        })?;
+        to.extend_from_slice(&typed[..length]);
+        Ok(())
+    }
+
+    /// Does something with the terminal.
+    pub(crate) fn with<R>(&self, work: impl FnOnce(BorrowedFd<'_>) -> R) -> R {
+        match &self.0 {
+            Some(file) => work(file.as_fd()),
+            None => work(stdin().as_fd()),
+        }
+    }
+}
+
+/// How much of what was typed is read at once.
+const TYPED_MAX: usize = 1024;
+
+/// Waits for something to read, `time` at most.
+fn polled(fd: BorrowedFd<'_>, time: Duration) -> PollFlags {
+    let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
+    let time = Timespec { tv_sec: 0, tv_nsec: i64::from(time.subsec_nanos()) };
+    let _ = poll(&mut fds, Some(&time));
+    fds[0].revents()
 }

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+mod bar;
 mod cli;
 mod cmd;
 mod commands;

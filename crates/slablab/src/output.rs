@@ -109,7 +109,7 @@ const SCREEN_COLUMNS: usize = 80;
 /// asked for and go to a file or a program.
 fn columns(shown: &Shown, file: Option<&Path>) -> Option<usize> {
     if file.is_none() && io::stdout().is_terminal() {
-        let size = crossterm::terminal::size().ok().filter(|(columns, _)| *columns > 0);
+        let size = slablab_host::terminal_size().ok().filter(|(columns, _)| *columns > 0);
         return Some(size.map_or(SCREEN_COLUMNS, |(columns, _)| columns.into()));
     }
     (*shown == Shown::First).then_some(SCREEN_COLUMNS)

@@ -4,69 +4,96 @@
 //! A terminal has a bar or a spinner. Elsewhere (a file, a pipe, a job's log) a step that takes longer than
 //! [`SILENT_MAX`] is reported in a line, then once a minute, and at its end.
 
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::io::{IsTerminal, Write, stderr};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use slablab_host::{printable, terminal_size};
 use slablab_vm::Step;
 
+use crate::bar::Bar;
 use crate::say::say;
 
 /// How long a step may take before a log gets a line about it.
 const SILENT_MAX: Duration = Duration::from_secs(10);
 /// Time between two later lines in a log.
 const SAID_EVERY: Duration = Duration::from_secs(60);
+/// Time between two drawings on a terminal.
+const DRAWN_EVERY: Duration = Duration::from_millis(100);
+/// Columns of a terminal whose width nothing tells.
+const COLUMNS: usize = 80;
 
 /// Shows what is being done and how far it is; clears the line when dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     what: String,
-    bar: Option<ProgressBar>,
-    log: Option<StepLog>,
+    shown: Option<Shown>,
 }
 
-/// A thread that reports the progress of a step in lines.
+/// A bar, and the thread that shows it.
 #[derive(Debug)]
-struct StepLog {
-    /// What ends it when it is dropped
+struct Shown {
+    bar: Arc<Mutex<Bar>>,
+    /// What ends the thread when it is dropped
     ended: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl StepLog {
-    /// Reports in lines how far `bar` is, which is not shown.
-    fn start(bar: &ProgressBar) -> Self {
+impl Shown {
+    /// Shows a bar: on a terminal, or in lines of a log.
+    fn start(bar: Bar) -> Self {
         let (ended, end) = mpsc::channel();
-        let bar = bar.clone();
-        let thread = thread::spawn(move || {
-            let began = Instant::now();
-            if end.recv_timeout(SILENT_MAX) != Err(RecvTimeoutError::Timeout) {
-                return;
-            }
-            say(format_args!("slablab: {}", bar.message()));
-            while end.recv_timeout(SAID_EVERY) == Err(RecvTimeoutError::Timeout) {
-                say(format_args!("slablab: {}{}, {}", bar.message(), share(&bar), took(began)));
-            }
-            say(format_args!("slablab: {}: ended after {}", bar.message(), took(began)));
-        });
-        Self { ended: Some(ended), thread: Some(thread) }
+        let bar = Arc::new(Mutex::new(bar));
+        let seen = Arc::clone(&bar);
+        let show = if stderr().is_terminal() { draw } else { log };
+        let thread = thread::spawn(move || show(&seen, &end));
+        Self { bar, ended: Some(ended), thread: Some(thread) }
     }
 }
 
-impl Drop for StepLog {
+impl Drop for Shown {
     fn drop(&mut self) {
         drop(self.ended.take());
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
-/// Returns how far a bar is, where its length is known.
-fn share(bar: &ProgressBar) -> String {
-    match bar.length() {
-        Some(length) if length > 0 => format!(", {} %", 100 * bar.position() / length),
-        _ => String::new(),
+/// Returns how far it is now.
+fn now(bar: &Mutex<Bar>) -> MutexGuard<'_, Bar> {
+    bar.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Draws a bar on a terminal until `end`, and takes it off.
+fn draw(bar: &Mutex<Bar>, end: &Receiver<()>) {
+    for turn in 0.. {
+        let bar = now(bar).clone();
+        let width = terminal_size().map_or(0, |(columns, _)| usize::from(columns));
+        let width = if width == 0 { COLUMNS } else { width };
+        let line = bar.line(bar.began.elapsed(), turn);
+        let line: String = printable(&line).chars().take(width - 1).collect();
+        let _ = write!(stderr(), "\r{line}\x1b[K");
+        if end.recv_timeout(DRAWN_EVERY) != Err(RecvTimeoutError::Timeout) {
+            break;
+        }
     }
+    let _ = write!(stderr(), "\r\x1b[K");
+}
+
+/// Reports in lines how far a bar is, until `end`.
+fn log(bar: &Mutex<Bar>, end: &Receiver<()>) {
+    let began = Instant::now();
+    if end.recv_timeout(SILENT_MAX) != Err(RecvTimeoutError::Timeout) {
+        return;
+    }
+    say(format_args!("slablab: {}", now(bar).clone().message));
+    while end.recv_timeout(SAID_EVERY) == Err(RecvTimeoutError::Timeout) {
+        let bar = now(bar).clone();
+        let share = bar.percent().map_or(String::new(), |percent| format!(", {percent} %"));
+        say(format_args!("slablab: {}{share}, {}", bar.message, took(began)));
+    }
+    say(format_args!("slablab: {}: ended after {}", now(bar).clone().message, took(began)));
 }
 
 /// Returns for how long something has gone on.
@@ -92,24 +119,14 @@ impl Progress {
         progress
     }
 
-    /// Shows a bar over `total` units, or a spinner, in place of the present one. indicatif hides both when
-    /// standard error is not a terminal, which a log is for.
+    /// Shows a bar over `total` units, or a spinner, in place of the present one.
     fn begin(&mut self, what: &str, total: Option<u64>) {
         self.clear();
-        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(10));
-        let template = match total {
-            Some(_) => "{msg} [{bar:30}] {percent:>3} %  {eta} left",
-            None => "{spinner} {msg}  {elapsed}",
-        };
-        let style = ProgressStyle::with_template(template).expect("the template is a constant");
-        bar.set_style(style.progress_chars("=> "));
-        bar.set_message(what.to_owned());
-        if bar.is_hidden() {
-            self.log = Some(StepLog::start(&bar));
-        } else {
-            bar.enable_steady_tick(Duration::from_millis(100));
-        }
-        (self.what, self.bar) = (what.to_owned(), Some(bar));
+        (self.what, self.shown) = (what.to_owned(), Some(Shown::start(Bar::new(what, total))));
+    }
+
+    fn bar(&self) -> Option<MutexGuard<'_, Bar>> {
+        self.shown.as_ref().map(|shown| now(&shown.bar))
     }
 
     /// Shows a step of building or booting: a note stays on the screen, and is printed in a pipe, too.
@@ -132,34 +149,26 @@ impl Progress {
 
     /// Shows that `done` of `total` units of `what` are done.
     fn part(&mut self, what: &str, done: u64, total: u64) {
-        if self.bar.as_ref().is_none_or(|bar| bar.length().is_none()) || self.what != what {
+        if self.bar().is_none_or(|bar| bar.length.is_none()) || self.what != what {
             self.begin(what, Some(total));
         }
-        if let Some(bar) = &self.bar {
-            bar.set_length(total);
-            bar.set_position(done.min(total));
+        if let Some(mut bar) = self.bar() {
+            (bar.length, bar.position) = (Some(total), done.min(total));
         }
     }
 
     /// Says that `done` units are done.
     pub(crate) fn set(&self, done: u64) {
-        self.bar.iter().for_each(|bar| bar.set_position(done));
+        self.bar().into_iter().for_each(|mut bar| bar.position = done);
     }
 
     /// Says what is being done now.
     pub(crate) fn message(&self, what: &str) {
-        self.bar.iter().for_each(|bar| bar.set_message(what.to_owned()));
+        self.bar().into_iter().for_each(|mut bar| bar.message = what.to_owned());
     }
 
     /// Takes it off the screen.
     pub(crate) fn clear(&mut self) {
-        self.log = None;
-        self.bar.take().iter().for_each(ProgressBar::finish_and_clear);
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.clear();
+        self.shown = None;
     }
 }

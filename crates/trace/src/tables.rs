@@ -7,17 +7,17 @@
 //! are sorted by it.
 
 use std::io::Write;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, StringBuilder};
-use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array,
-};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::{Type, TypePtr};
 use slablab_host::{Access, WholeFile};
 use slablab_linux::Helpers;
 
@@ -42,32 +42,45 @@ pub struct Described<'a> {
 /// # Errors
 /// If one cannot be written.
 pub fn write_tables(folder: &Path, traces: &[Described<'_>]) -> Result<[&'static str; 5], Error> {
-    write(folder, "traces.parquet", traces_table(traces))?;
-    write(folder, "sites.parquet", sites_table(traces))?;
-    write(folder, "caches.parquet", caches_table(traces))?;
-    write(folder, "stacks.parquet", stacks_table(traces))?;
-    write(folder, "slabs.parquet", slabs_table(traces))?;
+    write(folder, "traces.parquet", &traces_table(traces))?;
+    write(folder, "sites.parquet", &sites_table(traces))?;
+    write(folder, "caches.parquet", &caches_table(traces))?;
+    write(folder, "stacks.parquet", &stacks_table(traces))?;
+    write(folder, "slabs.parquet", &slabs_table(traces))?;
     Ok(["traces.parquet", "sites.parquet", "caches.parquet", "stacks.parquet", "slabs.parquet"])
 }
 
+/// Rows in a row group.
+const GROUP_ROWS: usize = 1 << 20;
+
 /// A column with its name.
-type Column = (&'static str, ArrayRef);
+type Column = (&'static str, Values);
+
+/// The values of a column, one a row.
+enum Values {
+    Texts(Vec<String>),
+    Lists(Vec<Vec<String>>),
+    Counts(Vec<u64>),
+    /// Counts that some rows may lack
+    Known(Vec<Option<u64>>),
+    Addresses(Vec<u64>),
+    Shares(Vec<f64>),
+    Flags(Vec<bool>),
+}
 
 fn text(name: &'static str, values: impl IntoIterator<Item = String>) -> Column {
-    (name, Arc::new(StringArray::from_iter_values(values)))
+    (name, Values::Texts(values.into_iter().collect()))
 }
 
 fn count(name: &'static str, values: impl IntoIterator<Item = u64>) -> Column {
-    // Spark has no unsigned numbers.
-    (name, Arc::new(Int64Array::from_iter_values(values.into_iter().map(|n| n as i64))))
+    (name, Values::Counts(values.into_iter().collect()))
 }
 
 fn traces_table(traces: &[Described<'_>]) -> Vec<Column> {
     let words = |name, of: fn(&Described<'_>) -> String| text(name, traces.iter().map(of));
     let number = |name, of: fn(&Meta) -> u64| count(name, traces.iter().map(|t| of(t.meta)));
     let moment = |name, of: fn(&Meta) -> Option<u64>| -> Column {
-        let values = traces.iter().map(|t| of(t.meta).map(|ns| ns as i64));
-        (name, Arc::new(Int64Array::from_iter(values)))
+        (name, Values::Known(traces.iter().map(|t| of(t.meta)).collect()))
     };
     let unplaced = traces.iter().map(|t| t.meta.unplaced_share());
     vec![
@@ -98,7 +111,7 @@ fn traces_table(traces: &[Described<'_>]) -> Vec<Column> {
         number("estimated_frees", |m| m.quality.estimated_frees),
         number("older_frees", |m| m.quality.older_frees),
         number("caches_unknown", |m| m.quality.caches_unknown),
-        ("unplaced_share", Arc::new(Float64Array::from_iter_values(unplaced))),
+        ("unplaced_share", Values::Shares(unplaced.collect())),
     ]
 }
 
@@ -115,7 +128,7 @@ fn sites_table(traces: &[Described<'_>]) -> Vec<Column> {
         text("site", rows().map(|(_, site)| site.name.clone())),
         text("function", rows().map(|(_, site)| function(&site.name))),
         text("module", rows().map(|(_, site)| module(&site.name))),
-        ("address", Arc::new(UInt64Array::from_iter_values(rows().map(|(_, site)| site.address)))),
+        ("address", Values::Addresses(rows().map(|(_, site)| site.address).collect())),
         count("bytes_req_max", rows().map(|(_, site)| site.bytes_req_max)),
     ]
 }
@@ -125,9 +138,9 @@ fn caches_table(traces: &[Described<'_>]) -> Vec<Column> {
     let kernel = |name: &'static str, attribute: &'static str| -> Column {
         let value = |(t, cache): (&Described<'_>, &crate::RecordedCache)| {
             let start = t.meta.slabs_start.as_ref()?;
-            start.cache(cache.recorded_name())?.number(attribute).map(|n| n as i64)
+            start.cache(cache.recorded_name())?.number(attribute)
         };
-        (name, Arc::new(Int64Array::from_iter(rows().map(value))))
+        (name, Values::Known(rows().map(value).collect()))
     };
     vec![
         text("file", rows().map(|(t, _)| t.file.clone())),
@@ -166,17 +179,13 @@ fn stacks_table(traces: &[Described<'_>]) -> Vec<Column> {
         let outward = frames.iter().rev().map(|name| name.replace(';', ":"));
         outward.collect::<Vec<_>>().join(";")
     };
-    let mut frames = ListBuilder::new(StringBuilder::new());
-    for (_, _, names, _) in &rows {
-        frames.append_value(names.iter().map(Some));
-    }
     vec![
         text("file", rows.iter().map(|row| row.0.clone())),
         count("stack", rows.iter().map(|row| row.1.into())),
         text("owner", rows.iter().map(|row| owner(&row.2))),
         count("depth", rows.iter().map(|row| row.2.len() as u64)),
-        ("cut", Arc::new(BooleanArray::from_iter(rows.iter().map(|row| Some(row.3))))),
-        ("frames", Arc::new(frames.finish())),
+        ("cut", Values::Flags(rows.iter().map(|row| row.3).collect())),
+        ("frames", Values::Lists(rows.iter().map(|row| row.2.clone()).collect())),
         text("folded", rows.iter().map(|row| folded(&row.2))),
     ]
 }
@@ -206,21 +215,129 @@ fn slabs_table(traces: &[Described<'_>]) -> Vec<Column> {
     ]
 }
 
+impl Values {
+    fn rows(&self) -> usize {
+        match self {
+            Values::Texts(values) => values.len(),
+            Values::Lists(values) => values.len(),
+            Values::Counts(values) | Values::Addresses(values) => values.len(),
+            Values::Known(values) => values.len(),
+            Values::Shares(values) => values.len(),
+            Values::Flags(values) => values.len(),
+        }
+    }
+
+    /// Returns the type of a column that has them.
+    fn field(&self, name: &str) -> Result<Type, ParquetError> {
+        let text = Some(LogicalType::String);
+        let (physical, logical) = match self {
+            Values::Texts(_) => (Physical::BYTE_ARRAY, text),
+            Values::Lists(_) => {
+                let item = Type::primitive_type_builder("item", Physical::BYTE_ARRAY)
+                    .with_logical_type(text)
+                    .with_repetition(Repetition::OPTIONAL);
+                let list = Type::group_type_builder("list")
+                    .with_fields(vec![Arc::new(item.build()?)])
+                    .with_repetition(Repetition::REPEATED);
+                return Type::group_type_builder(name)
+                    .with_fields(vec![Arc::new(list.build()?)])
+                    .with_logical_type(Some(LogicalType::List))
+                    .with_repetition(Repetition::REQUIRED)
+                    .build();
+            }
+            // Spark has no unsigned numbers.
+            Values::Counts(_) | Values::Known(_) => (Physical::INT64, None),
+            Values::Addresses(_) => (Physical::INT64, Some(LogicalType::integer(64, false))),
+            Values::Shares(_) => (Physical::DOUBLE, None),
+            Values::Flags(_) => (Physical::BOOLEAN, None),
+        };
+        let repetition = match self {
+            Values::Known(values) if values.contains(&None) => Repetition::OPTIONAL,
+            _ => Repetition::REQUIRED,
+        };
+        let field = Type::primitive_type_builder(name, physical).with_logical_type(logical);
+        field.with_repetition(repetition).build()
+    }
+
+    /// Writes those of some rows.
+    fn write(
+        &self,
+        rows: Range<usize>,
+        to: &mut SerializedColumnWriter<'_>,
+    ) -> Result<usize, ParquetError> {
+        let bytes = |text: &String| ByteArray::from(text.as_bytes().to_vec());
+        match self {
+            Values::Texts(texts) => {
+                let texts: Vec<ByteArray> = texts[rows].iter().map(bytes).collect();
+                to.typed::<ByteArrayType>().write_batch(&texts, None, None)
+            }
+            Values::Lists(lists) => {
+                let lists = &lists[rows];
+                let texts: Vec<ByteArray> = lists.iter().flatten().map(bytes).collect();
+                // 2 stands for a text, and 0 for a list without any; 1 for each text of a list but its first.
+                let has = |list: &Vec<String>| match list.len() {
+                    0 => vec![0],
+                    texts => vec![2; texts],
+                };
+                let follows =
+                    |list: &Vec<String>| (0..list.len().max(1)).map(|at| i16::from(at > 0));
+                let has: Vec<i16> = lists.iter().flat_map(has).collect();
+                let follows: Vec<i16> = lists.iter().flat_map(follows).collect();
+                to.typed::<ByteArrayType>().write_batch(&texts, Some(&has), Some(&follows))
+            }
+            Values::Counts(numbers) | Values::Addresses(numbers) => {
+                let numbers: Vec<i64> = numbers[rows].iter().map(|number| *number as i64).collect();
+                to.typed::<Int64Type>().write_batch(&numbers, None, None)
+            }
+            Values::Known(known) => {
+                let known = &known[rows];
+                let numbers: Vec<i64> =
+                    known.iter().flatten().map(|number| *number as i64).collect();
+                let has: Vec<i16> = known.iter().map(|known| known.is_some().into()).collect();
+                to.typed::<Int64Type>().write_batch(&numbers, Some(&has), None)
+            }
+            Values::Shares(shares) => {
+                to.typed::<DoubleType>().write_batch(&shares[rows], None, None)
+            }
+            Values::Flags(flags) => to.typed::<BoolType>().write_batch(&flags[rows], None, None),
+        }
+    }
+}
+
+/// Returns the schema of a table.
+fn schema(columns: &[Column]) -> Result<TypePtr, ParquetError> {
+    let fields = columns.iter().map(|(name, values)| values.field(name).map(Arc::new));
+    let fields = fields.collect::<Result<_, _>>()?;
+    Type::group_type_builder("arrow_schema").with_fields(fields).build().map(Arc::new)
+}
+
 /// Writes one table; it has its name when it is whole.
-fn write(folder: &Path, name: &str, columns: Vec<Column>) -> Result<(), Error> {
+fn write(folder: &Path, name: &str, columns: &[Column]) -> Result<(), Error> {
     let path = folder.join(name);
     let io = |e| Error::io(&path, "cannot write the table", e);
-    let failed = |e: parquet::errors::ParquetError| io(Error::cause_of(e));
-    let rows = RecordBatch::try_from_iter(columns).map_err(|e| io(std::io::Error::other(e)))?;
+    let output = WholeFile::create(&path, Access::Private).map_err(io)?;
+    let mut file = output.file().map_err(io)?;
+    write_rows(&mut file, columns).map_err(|e| io(Error::cause_of(e)))?;
+    file.flush().map_err(io)?;
+    output.persist().map_err(io)
+}
+
+fn write_rows(file: &mut (impl Write + Send), columns: &[Column]) -> Result<(), ParquetError> {
     let by_file = SortingColumn { column_idx: 0, descending: false, nulls_first: false };
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_sorting_columns(Some(vec![by_file]))
         .build();
-    let output = WholeFile::create(&path, Access::Private).map_err(io)?;
-    let file = output.file().map_err(io)?;
-    let mut writer = ArrowWriter::try_new(file, rows.schema(), Some(properties)).map_err(failed)?;
-    writer.write(&rows).map_err(failed)?;
-    writer.into_inner().map_err(failed)?.flush().map_err(io)?;
-    output.persist().map_err(io)
+    let mut writer = SerializedFileWriter::new(file, schema(columns)?, Arc::new(properties))?;
+    let rows = columns.first().map_or(0, |(_, values)| values.rows());
+    for begin in (0..rows).step_by(GROUP_ROWS) {
+        let mut group = writer.next_row_group()?;
+        for (_, values) in columns {
+            let mut column = group.next_column()?.expect("the schema has each column");
+            values.write(begin..rows.min(begin + GROUP_ROWS), &mut column)?;
+            column.close()?;
+        }
+        group.close()?;
+    }
+    writer.close().map(drop)
 }

@@ -4,13 +4,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray, UInt32Array,
+use parquet::basic::{ConvertedType, Encoding, Repetition, Type as Physical};
+use parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
 };
-use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::ArrowWriter;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::{ColumnPath, Type};
 use slablab_trace::synth::{SynthOptions, synth};
 use slablab_trace::{
     Event, ImportOptions, Kind, META_KEY, Meta, NONE, SCHEMA_VERSION, TraceReader, import, open,
@@ -39,57 +40,111 @@ impl Fixture {
         Fixture { folder, meta: meta.unwrap(), rows }
     }
 
-    /// Writes rows as another program would: strings as such, all signed and of 32 bits where they may be, the
-    /// columns in another order and one more among them.
+    /// Writes rows as another program would: all signed and of 32 bits where they may be, the columns in another order
+    /// and one more among them.
     fn write(&self, rows: &[Event], meta: Option<&Meta>, group_rows: usize) -> PathBuf {
-        let alloc = |event: &Event| event.kind.is_alloc();
-        let name = |id: u32, names: &[String]| names.get(id as usize).cloned();
-        let sites: Vec<String> = self.meta.sites.iter().map(|site| site.name.clone()).collect();
-        let caches: Vec<String> = self.meta.caches.iter().map(|cache| cache.name.clone()).collect();
-        let text = |of: &dyn Fn(&Event) -> Option<String>| -> ArrayRef {
-            Arc::new(rows.iter().map(of).collect::<StringArray>())
-        };
-        let int32 = |of: &dyn Fn(&Event) -> Option<i32>| -> ArrayRef {
-            Arc::new(rows.iter().map(of).collect::<Int32Array>())
-        };
-        let columns: Vec<(&str, ArrayRef)> = vec![
-            ("cache", text(&|e| name(e.cache, &caches))),
-            ("bytes_alloc", int32(&|e| alloc(e).then_some(e.bytes_alloc as i32))),
-            ("thread_name", text(&|_| Some("worker".to_owned()))),
-            ("kind", text(&|e| Some(e.kind.name().to_owned()))),
-            ("object", int32(&|e| (e.object != NONE).then_some(e.object as i32))),
-            ("is_new", Arc::new(rows.iter().map(|e| Some(alloc(e))).collect::<BooleanArray>())),
-            ("site", text(&|e| name(e.site, &sites))),
-            ("bytes_req", int32(&|e| alloc(e).then_some(e.bytes_req as i32))),
-            (
-                "gfp",
-                Arc::new(rows.iter().map(|e| alloc(e).then_some(e.gfp)).collect::<UInt32Array>()),
-            ),
-            ("cpu", int32(&|e| Some(i32::from(e.cpu)))),
-            ("node", int32(&|e| alloc(e).then_some(i32::from(e.node)))),
-            (
-                "time_ns",
-                Arc::new(rows.iter().map(|e| Some(e.time_ns as i64)).collect::<Int64Array>()),
-            ),
-            ("pid", int32(&|e| Some(e.pid as i32))),
-        ];
-        let fields =
-            columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true));
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let arrays = columns.iter().map(|(_, array)| Arc::clone(array)).collect();
-        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).unwrap();
-        let properties =
-            WriterProperties::builder().set_max_row_group_row_count(Some(group_rows)).build();
+        self.write_with(rows, meta, group_rows, WriterProperties::builder())
+    }
+
+    /// Does so with properties of the file.
+    fn write_with(
+        &self,
+        rows: &[Event],
+        meta: Option<&Meta>,
+        group_rows: usize,
+        properties: WriterPropertiesBuilder,
+    ) -> PathBuf {
         let path = self.folder.path().join("rewritten.parquet");
-        let mut writer =
-            ArrowWriter::try_new(File::create(&path).unwrap(), schema, Some(properties)).unwrap();
-        writer.write(&batch).unwrap();
+        let fields = self.columns(&[]).into_iter().map(|(name, values)| values.field(name));
+        let schema =
+            Type::group_type_builder("schema").with_fields(fields.map(Arc::new).collect()).build();
+        let file = File::create(&path).unwrap();
+        let (schema, properties) = (Arc::new(schema.unwrap()), Arc::new(properties.build()));
+        let mut writer = SerializedFileWriter::new(file, schema, properties).unwrap();
+        for rows in rows.chunks(group_rows) {
+            let mut group = writer.next_row_group().unwrap();
+            for (_, values) in self.columns(rows) {
+                let mut column = group.next_column().unwrap().unwrap();
+                values.write(&mut column);
+                column.close().unwrap();
+            }
+            group.close().unwrap();
+        }
         if let Some(meta) = meta {
             let json = serde_json::to_string(meta).unwrap();
             writer.append_key_value_metadata(KeyValue::new(META_KEY.to_owned(), json));
         }
         writer.close().unwrap();
         path
+    }
+
+    fn columns(&self, rows: &[Event]) -> Vec<(&'static str, Values)> {
+        let alloc = |event: &Event| event.kind.is_alloc();
+        let name = |id: u32, names: &[String]| names.get(id as usize).cloned();
+        let sites: Vec<String> = self.meta.sites.iter().map(|site| site.name.clone()).collect();
+        let caches: Vec<String> = self.meta.caches.iter().map(|cache| cache.name.clone()).collect();
+        let text = |of: &dyn Fn(&Event) -> Option<String>| {
+            let bytes = |event| of(event).map(|text| ByteArray::from(text.into_bytes()));
+            Values::Texts(rows.iter().map(bytes).collect())
+        };
+        let int32 = |of: &dyn Fn(&Event) -> Option<i32>| {
+            Values::Int32(ConvertedType::NONE, rows.iter().map(of).collect())
+        };
+        let gfp = rows.iter().map(|e| alloc(e).then_some(e.gfp as i32));
+        let node = rows.iter().map(|e| alloc(e).then_some(f64::from(e.node)));
+        vec![
+            ("cache", text(&|e| name(e.cache, &caches))),
+            ("bytes_alloc", int32(&|e| alloc(e).then_some(e.bytes_alloc as i32))),
+            ("thread_name", text(&|_| Some("worker".to_owned()))),
+            ("kind", text(&|e| Some(e.kind.name().to_owned()))),
+            ("object", int32(&|e| (e.object != NONE).then_some(e.object as i32))),
+            ("is_new", Values::Flags(rows.iter().map(|e| Some(alloc(e))).collect())),
+            ("site", text(&|e| name(e.site, &sites))),
+            ("bytes_req", int32(&|e| alloc(e).then_some(e.bytes_req as i32))),
+            ("gfp", Values::Int32(ConvertedType::UINT_32, gfp.collect())),
+            ("cpu", int32(&|e| Some(i32::from(e.cpu)))),
+            ("node", Values::Doubles(node.collect())),
+            ("time_ns", Values::Int64(rows.iter().map(|e| Some(e.time_ns as i64)).collect())),
+            ("pid", int32(&|e| Some(e.pid as i32))),
+        ]
+    }
+}
+
+/// The values of a column, as another program has them.
+enum Values {
+    Texts(Vec<Option<ByteArray>>),
+    Int32(ConvertedType, Vec<Option<i32>>),
+    Int64(Vec<Option<i64>>),
+    Doubles(Vec<Option<f64>>),
+    Flags(Vec<Option<bool>>),
+}
+
+impl Values {
+    fn field(&self, name: &str) -> Type {
+        let (physical, noted) = match self {
+            Values::Texts(_) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
+            Values::Int32(noted, _) => (Physical::INT32, *noted),
+            Values::Int64(_) => (Physical::INT64, ConvertedType::NONE),
+            Values::Doubles(_) => (Physical::DOUBLE, ConvertedType::NONE),
+            Values::Flags(_) => (Physical::BOOLEAN, ConvertedType::NONE),
+        };
+        let field = Type::primitive_type_builder(name, physical).with_converted_type(noted);
+        field.with_repetition(Repetition::OPTIONAL).build().unwrap()
+    }
+
+    fn write(self, to: &mut SerializedColumnWriter<'_>) {
+        fn write<T: DataType>(values: Vec<Option<T::T>>, to: &mut SerializedColumnWriter<'_>) {
+            let levels: Vec<i16> = values.iter().map(|value| value.is_some().into()).collect();
+            let values: Vec<T::T> = values.into_iter().flatten().collect();
+            to.typed::<T>().write_batch(&values, Some(&levels), None).unwrap();
+        }
+        match self {
+            Values::Texts(values) => write::<ByteArrayType>(values, to),
+            Values::Int32(_, values) => write::<Int32Type>(values, to),
+            Values::Int64(values) => write::<Int64Type>(values, to),
+            Values::Doubles(values) => write::<DoubleType>(values, to),
+            Values::Flags(values) => write::<BoolType>(values, to),
+        }
     }
 }
 
@@ -196,11 +251,16 @@ fn an_imported_filtered_trace_is_a_trace_for_every_reader() {
 fn parquet_of_something_else_is_refused_by_the_column_that_it_lacks() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("other.parquet");
-    let schema = Arc::new(Schema::new(vec![Field::new("time_ns", DataType::Int64, false)]));
-    let mut writer =
-        ArrowWriter::try_new(File::create(&path).unwrap(), Arc::clone(&schema), None).unwrap();
-    let column: ArrayRef = Arc::new(Int64Array::from(vec![1]));
-    writer.write(&RecordBatch::try_new(schema, vec![column]).unwrap()).unwrap();
+    let times = Values::Int64(vec![Some(1)]);
+    let schema =
+        Type::group_type_builder("schema").with_fields(vec![times.field("time_ns").into()]);
+    let (schema, file) = (schema.build().unwrap(), File::create(&path).unwrap());
+    let mut writer = SerializedFileWriter::new(file, schema.into(), Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    times.write(&mut column);
+    column.close().unwrap();
+    group.close().unwrap();
     writer.close().unwrap();
     let error = open(&path, &mut |_| {}).unwrap_err().to_string();
     assert!(error.contains("not a slablab trace (no column cpu)"), "{error}");
@@ -220,4 +280,50 @@ fn more_cpus_than_linux_can_have_are_refused_when_read() {
     let many = Meta { cpus: 4_000_000_000, ..fixture.meta.clone() };
     let error = TraceReader::open(fixture.write(&fixture.rows, Some(&many), 1000)).unwrap_err();
     assert!(error.to_string().contains("names 4000000000 CPUs"), "{error}");
+}
+
+#[test]
+fn texts_are_read_however_another_program_stored_them() {
+    let fixture = Fixture::new();
+    let plain = || WriterProperties::builder().set_dictionary_enabled(false);
+    let texts = ["kind", "site", "cache"].map(ColumnPath::from);
+    let prefixes = texts.into_iter().fold(plain(), |properties, column| {
+        properties.set_column_encoding(column, Encoding::DELTA_BYTE_ARRAY)
+    });
+    // The dictionary of sites is full in the middle of the column: the rest is stored as it is.
+    let both = WriterProperties::builder()
+        .set_dictionary_page_size_limit(200)
+        .set_data_page_row_count_limit(500)
+        .set_write_batch_size(100);
+    for properties in [plain(), prefixes, both] {
+        let path = fixture.write_with(&fixture.rows, Some(&fixture.meta), 9000, properties);
+        assert!(events(&TraceReader::open(&path).unwrap()) == fixture.rows);
+    }
+}
+
+#[test]
+fn a_column_of_another_type_is_refused_by_its_name() {
+    let fixture = Fixture::new();
+    let path = fixture.folder.path().join("wrong.parquet");
+    let mut columns = fixture.columns(&fixture.rows);
+    let rows = fixture.rows.len();
+    for (name, values) in &mut columns {
+        if *name == "gfp" {
+            *values = Values::Texts(vec![Some(ByteArray::from("GFP_KERNEL")); rows]);
+        }
+    }
+    let fields = columns.iter().map(|(name, values)| Arc::new(values.field(name))).collect();
+    let schema = Type::group_type_builder("schema").with_fields(fields).build().unwrap();
+    let file = File::create(&path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema.into(), Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for (_, values) in columns {
+        let mut column = group.next_column().unwrap().unwrap();
+        values.write(&mut column);
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    let error = open(&path, &mut |_| {}).unwrap_err().to_string();
+    assert!(error.contains("column gfp holds texts"), "{error}");
 }

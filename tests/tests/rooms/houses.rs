@@ -50,6 +50,8 @@ const HOST: House = House {
             "raw",
             "kernel_files",
             "key",
+            "pattern",
+            "pressed",
             "printable",
             "signals",
             "terminal",
@@ -57,7 +59,7 @@ const HOST: House = House {
             "workplace",
             "program",
         ],
-        &["address_space", "memory_limit", "shell"],
+        &["address_space", "memory_limit", "screen", "shell"],
         &["child", "temporary_folder", "cache"],
         &["embedded"],
     ],
@@ -274,7 +276,7 @@ const LAB: House = House {
 const SLABLAB: House = House {
     name: "slablab",
     levels: &[
-        &["cli", "say", "shell"],
+        &["bar", "cli", "say", "shell"],
         &["output", "progress"],
         &["schema", "spellings"],
         &["answers"],

@@ -43,7 +43,7 @@ pub fn select_sites(meta: &Meta, pattern: &str) -> Result<Vec<u32>, SelectError>
     if meta.sites.is_empty() {
         return Err(SelectError::NoSites);
     }
-    let wild = wildmatch::WildMatch::new(pattern);
+    let wild = slablab_host::Pattern::new(pattern);
     let matches = |name: &str| {
         let place = without_module(name);
         let function = function(place);

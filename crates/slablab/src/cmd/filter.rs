@@ -7,10 +7,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use rustc_hash::FxHashSet;
+use slablab_host::Pattern;
 use slablab_linux::{KmallocCache, KmallocType, function_of};
 use slablab_replay::{nearest_name, select_sites};
 use slablab_trace::{CgroupCursor, Event, Meta, RecordedCache, TraceReader};
-use wildmatch::WildMatch;
 
 use crate::progress::Progress;
 use crate::say::say;
@@ -309,7 +309,7 @@ fn is_cache(patterns: &[String], name: &str) -> bool {
 }
 
 fn any_matches(patterns: &[String], name: &str) -> bool {
-    patterns.iter().any(|pattern| WildMatch::new(pattern).matches(name))
+    patterns.iter().any(|pattern| Pattern::new(pattern).matches(name))
 }
 
 /// Returns the sizes of kmalloc's caches, up to those of whole pages.

@@ -9,8 +9,7 @@
 
 use std::io;
 
-use perf_event::events::Tracepoint;
-use perf_event::{Builder, Counter};
+use slablab_host::{Counted, EventCounter};
 
 use crate::record::machine;
 use crate::record::tracefs::Tracefs;
@@ -22,8 +21,8 @@ pub(super) struct AllocCounters(Vec<EventCounters>);
 /// The counters of one event.
 #[derive(Debug)]
 struct EventCounters {
-    by_cpu: Vec<Counter>,
-    own: Counter,
+    by_cpu: Vec<EventCounter>,
+    own: EventCounter,
 }
 
 impl AllocCounters {
@@ -36,12 +35,10 @@ impl AllocCounters {
         let of_event = |event: &str| {
             let id = tracefs.root.join("events/kmem").join(event).join("id");
             let id = std::fs::read_to_string(id)?.trim().parse().map_err(io::Error::other)?;
-            let mut builder = Builder::new(Tracepoint::with_id(id));
-            builder.include_kernel().enabled(true);
-            let on = |cpu: &u32| builder.clone().any_pid().one_cpu(*cpu as usize).build();
+            let on = |cpu: &u32| EventCounter::open(id, Counted::Cpu(*cpu));
             Ok(EventCounters {
                 by_cpu: cpus.iter().map(on).collect::<io::Result<_>>()?,
-                own: builder.clone().observe_self().any_cpu().inherit(true).build()?,
+                own: EventCounter::open(id, Counted::Own)?,
             })
         };
         let events = tracefs.kmem_events();
@@ -50,12 +47,12 @@ impl AllocCounters {
     }
 
     /// Returns how many there were since the counters were opened, without this program's.
-    pub(super) fn read(&mut self) -> io::Result<u64> {
+    pub(super) fn read(&self) -> io::Result<u64> {
         let mut allocs = 0;
-        for event in &mut self.0 {
+        for event in &self.0 {
             // The program's own first, so that never more is taken off than there was.
             let own = event.own.read()?;
-            let all = event.by_cpu.iter_mut().map(Counter::read).sum::<io::Result<u64>>()?;
+            let all = event.by_cpu.iter().map(EventCounter::read).sum::<io::Result<u64>>()?;
             allocs += all.saturating_sub(own);
         }
         Ok(allocs)

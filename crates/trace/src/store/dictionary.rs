@@ -96,7 +96,7 @@ impl Dictionary {
     }
 
     /// Returns how many rows there are.
-    pub(super) fn rows(&self) -> usize {
+    fn rows(&self) -> usize {
         self.present.as_ref().map_or(self.places.len(), Vec::len)
     }
 

@@ -1,8 +1,8 @@
 //! Rows out of a Parquet file, some thousand at a time.
 //!
 //! # How it works
-//! Arrow decodes the rows of a row group into columns, [`BATCH_ROWS`] at a time; the
-//! dictionaries of `kind`, `site` and `cache` are mapped to numbers, and each row's key looks its number up.
+//! The columns of a row group are decoded [`BATCH_ROWS`] rows at a time ([`GroupRows`]); the texts of `kind`, `site` and
+//! `cache` are mapped to numbers once, and the place of each row's text looks its number up.
 //!
 //! Columns are found by name, so that another program may have rewritten the file, with its columns in another
 //! order, of other integer types or among more. A file whose rows are those that its metadata counts is a
@@ -10,27 +10,20 @@
 //! `object`, `site`, `cache` and `cpu` without fear of a damaged file. Any other file with these columns (rows
 //! were filtered, metadata was dropped) gives its rows unchecked and in its own order, to be imported.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, PrimitiveArray, RecordBatch};
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
-    ParquetRecordBatchReaderBuilder,
-};
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::ChunkReader;
+use parquet::schema::types::SchemaDescriptor;
 use rustc_hash::FxHashMap;
 
+use super::group_rows::GroupRows;
 use super::guard::caught;
+use super::number::Number;
 use super::positioned::{Group, Positioned};
 use super::projection::{is_of_pages, projection, projection_of};
 use super::reader::Checked;
@@ -52,7 +45,7 @@ pub(crate) struct ParquetFile {
     file: Positioned,
     /// What its bytes were when they were written, where the writer kept that
     sums: Option<Arc<Sums>>,
-    parquet: ArrowReaderMetadata,
+    parquet: Arc<ParquetMetaData>,
     meta: Arc<Meta>,
     /// What keeps it from being a trace as it is, "" for nothing.
     lacks: &'static str,
@@ -100,27 +93,22 @@ impl ParquetFile {
         }
         let sums = Sums::read(&file, bytes)
             .map_err(|e| bad(not_parquet(&format!("its footer is {e}"))))?;
-        // What another program says of Arrow's types in it does not matter: its strings may be of any kind.
-        let options = || ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let parquet = caught(|| ArrowReaderMetadata::load(&file, options()));
+        let parquet = caught(|| ParquetMetaDataReader::new().parse_and_finish(&file));
         let parquet = parquet
             .map_or_else(
                 || Err("its footer is damaged".to_owned()),
                 |p| p.map_err(|e| e.to_string()),
             )
             .map_err(|why| bad(not_parquet(&why)))?;
-        if let Some(name) = schema::missing(parquet.parquet_schema()) {
+        if let Some(name) = schema::missing(parquet.file_metadata().schema_descr()) {
             return Err(bad(format!("is Parquet, but not a slablab trace (no column {name})")));
         }
-        let groups = parquet.metadata().num_row_groups();
+        let groups = parquet.num_row_groups();
         if sums.as_ref().is_some_and(|sums| sums.len() != groups) {
             return Err(bad("has other row groups than checksums, and is damaged".to_owned()));
         }
-        let options = options().with_schema(schema::with_dictionaries(parquet.schema()));
-        let parquet = ArrowReaderMetadata::try_new(Arc::clone(parquet.metadata()), options)
-            .map_err(|e| bad(e.to_string()))?;
         let stored = read_meta(path, &parquet)?;
-        let rows = parquet.metadata().file_metadata().num_rows() as u64;
+        let rows = parquet.file_metadata().num_rows() as u64;
         let lacks = match &stored {
             None => "has the columns of a trace but not its metadata",
             Some(meta) if meta.rows() != Some(rows) => "has other rows than its metadata counts",
@@ -133,7 +121,7 @@ impl ParquetFile {
             caches = Names::new(meta.caches.iter().map(|cache| cache.recorded_name()));
         }
         let (path, file) = (path.into(), Positioned::new(file, bytes));
-        let (meta, sums) = (Arc::new(meta), sums.map(Arc::new));
+        let (meta, parquet, sums) = (Arc::new(meta), Arc::new(parquet), sums.map(Arc::new));
         Ok(ParquetFile { path, file, sums, parquet, meta, lacks, sites, caches })
     }
 
@@ -181,9 +169,13 @@ impl ParquetFile {
         self.rows_of(RowsOf::All, PidColumn::Read)
     }
 
+    fn schema(&self) -> &SchemaDescriptor {
+        self.parquet.file_metadata().schema_descr()
+    }
+
     fn rows_of(&self, wanted: RowsOf, pids: PidColumn) -> FileRows {
         let (sites, caches) = (Arc::clone(&self.sites), Arc::clone(&self.caches));
-        let (file, columns) = (self.clone(), schema::columns_of(self.parquet.parquet_schema()));
+        let (file, columns) = (self.clone(), schema::columns_of(self.schema()));
         FileRows {
             file,
             wanted,
@@ -214,7 +206,7 @@ pub(crate) struct FileRows {
     /// Which rows the open one has
     held: Held,
     /// What is left of the open one
-    rows: Option<ParquetRecordBatchReader>,
+    rows: Option<GroupRows>,
     rows_before: u64,
     pub(super) time_ns: u64,
 }
@@ -269,8 +261,8 @@ impl FileRows {
 
     fn read_rows(&mut self, batch: &mut Batch, pages: &mut Vec<PageEvent>) -> Result<bool, Error> {
         loop {
-            let Some(group) = &mut self.rows else {
-                let Some(group) = self.file.parquet.metadata().row_groups().get(self.group) else {
+            let Some(mut rows) = self.rows.take() else {
+                let Some(group) = self.file.parquet.row_groups().get(self.group) else {
                     return Ok(false);
                 };
                 self.held = match self.columns {
@@ -285,20 +277,20 @@ impl FileRows {
                 self.group += 1;
                 continue;
             };
-            let Some(rows) = group.next() else {
-                self.rows = None;
+            let read = rows.read(BATCH_ROWS).map_err(|what| self.damaged(&what))?;
+            if read == 0 {
                 continue;
-            };
-            let rows = rows.map_err(|e| self.damaged(&e.to_string()))?;
+            }
             self.append(&rows, batch, pages)?;
-            self.rows_before += rows.num_rows() as u64;
+            self.rows_before += read as u64;
+            self.rows = Some(rows);
             if !batch.is_empty() || !pages.is_empty() {
                 return Ok(true);
             }
         }
     }
 
-    fn open_group(&self) -> Result<ParquetRecordBatchReader, Error> {
+    fn open_group(&self) -> Result<GroupRows, Error> {
         let ParquetFile { file, sums, .. } = &self.file;
         let Some(sums) = sums else { return self.pages_of(file.clone()) };
         let (begin, bytes) =
@@ -307,27 +299,19 @@ impl FileRows {
     }
 
     /// Reads the next row group out of what has its pages.
-    fn pages_of(
-        &self,
-        pages: impl ChunkReader + 'static,
-    ) -> Result<ParquetRecordBatchReader, Error> {
-        let parquet = &self.file.parquet;
-        let group = parquet.metadata().row_group(self.group);
-        ParquetRecordBatchReaderBuilder::new_with_metadata(pages, parquet.clone())
-            .with_row_groups(vec![self.group])
-            .with_projection(match self.wanted {
-                RowsOf::Slabs => projection(parquet, group, self.pids),
-                RowsOf::Pages => projection_of(parquet, is_of_pages),
-                RowsOf::All => projection_of(parquet, |_| true),
-            })
-            .with_batch_size(BATCH_ROWS)
-            .build()
-            .map_err(|e| self.damaged(&e.to_string()))
+    fn pages_of(&self, pages: impl ChunkReader + 'static) -> Result<GroupRows, Error> {
+        let (file, group) = (self.file.schema(), self.file.parquet.row_group(self.group));
+        let leaves = match self.wanted {
+            RowsOf::Slabs => projection(file, group, self.pids),
+            RowsOf::Pages => projection_of(file, is_of_pages),
+            RowsOf::All => projection_of(file, |_| true),
+        };
+        GroupRows::open(pages, group, &leaves).map_err(|e| self.damaged(&e.to_string()))
     }
 
     fn append(
         &mut self,
-        rows: &RecordBatch,
+        rows: &GroupRows,
         to: &mut Batch,
         pages: &mut Vec<PageEvent>,
     ) -> Result<(), Error> {
@@ -350,21 +334,20 @@ impl FileRows {
         if self.wanted == RowsOf::Pages { self.check_pages(pages) } else { self.check(to) }
     }
 
-    pub(super) fn append_numbers(&self, rows: &RecordBatch, to: &mut Batch) -> Result<(), Error> {
-        let unsigned = |bytes: i64| bytes as u64;
-        self.integers::<Int64Type, _>("time_ns", rows, None, unsigned, &mut to.time_ns)?;
-        self.integers::<UInt16Type, _>("cpu", rows, None, |cpu| cpu, &mut to.cpu)?;
-        self.integers::<UInt32Type, _>("pid", rows, Some(0), |pid| pid, &mut to.pid)?;
-        self.integers::<UInt32Type, _>("object", rows, Some(NONE), |slot| slot, &mut to.object)?;
-        self.integers::<Int64Type, _>("bytes_req", rows, Some(0), unsigned, &mut to.bytes_req)?;
-        self.integers::<Int64Type, _>("bytes_alloc", rows, Some(0), unsigned, &mut to.bytes_alloc)?;
-        self.integers::<UInt32Type, _>("gfp", rows, Some(0), |gfp| gfp, &mut to.gfp)?;
-        self.integers::<Int16Type, _>("node", rows, Some(-1), |node| node, &mut to.node)?;
-        self.integers::<UInt32Type, _>("stack", rows, Some(NONE), |stack| stack, &mut to.stack)
+    pub(super) fn append_numbers(&self, rows: &GroupRows, to: &mut Batch) -> Result<(), Error> {
+        self.integers("time_ns", rows, None, &mut to.time_ns)?;
+        self.integers("cpu", rows, None, &mut to.cpu)?;
+        self.integers("pid", rows, Some(0), &mut to.pid)?;
+        self.integers("object", rows, Some(NONE), &mut to.object)?;
+        self.integers("bytes_req", rows, Some(0), &mut to.bytes_req)?;
+        self.integers("bytes_alloc", rows, Some(0), &mut to.bytes_alloc)?;
+        self.integers("gfp", rows, Some(0), &mut to.gfp)?;
+        self.integers("node", rows, Some(-1), &mut to.node)?;
+        self.integers("stack", rows, Some(NONE), &mut to.stack)
     }
 
     /// Appends call sites and caches, whose names grow where the file is not a trace.
-    pub(super) fn append_names(&mut self, rows: &RecordBatch, to: &mut Batch) -> Result<(), Error> {
+    pub(super) fn append_names(&mut self, rows: &GroupRows, to: &mut Batch) -> Result<(), Error> {
         let (mut sites, mut caches) = (Arc::clone(&self.sites), Arc::clone(&self.caches));
         let grows = !self.file.is_whole();
         let number = |names: &mut Arc<Names>, name: &str| {
@@ -408,107 +391,35 @@ impl FileRows {
 
     /// Appends an integer column, with `null` where it has no value or the file has no such column; `None` for
     /// a column that always has values.
-    pub(super) fn integers<T: ArrowPrimitiveType<Native: TryFrom<i128>>, V: Copy>(
+    pub(super) fn integers<N: Number>(
         &self,
         name: &str,
-        rows: &RecordBatch,
-        null: Option<V>,
-        map: impl Fn(T::Native) -> V,
-        to: &mut Vec<V>,
+        rows: &GroupRows,
+        null: Option<N>,
+        to: &mut Vec<N>,
     ) -> Result<(), Error> {
-        let Some(array) = rows.column_by_name(name) else {
-            to.resize(to.len() + rows.num_rows(), null.expect("a column that every trace has"));
+        let Some(column) = rows.column(name) else {
+            to.resize(to.len() + rows.count(), null.expect("a column that every trace has"));
             return Ok(());
         };
-        let values = self.of_type::<T>(name, array)?;
-        match null {
-            Some(null) => append(values.as_ref(), null, map, to),
-            None if values.null_count() > 0 => {
-                return Err(self.damaged(&format!("column {name} has no value")));
-            }
-            None => to.extend(values.values().iter().map(|&value| map(value))),
-        }
-        Ok(())
+        column.numbers(null, to).map_err(|what| self.damaged(&what))
     }
 
-    /// Returns a column as integers of type `T`, whatever width it has in the file.
-    fn of_type<'a, T: ArrowPrimitiveType<Native: TryFrom<i128>>>(
-        &self,
-        name: &str,
-        array: &'a dyn Array,
-    ) -> Result<Cow<'a, PrimitiveArray<T>>, Error> {
-        if let Some(values) = array.as_primitive_opt::<T>() {
-            return Ok(Cow::Borrowed(values));
-        }
-        let beyond =
-            || self.damaged(&format!("column {name} has a value that is none of its numbers"));
-        macro_rules! from {
-            ($($type:ty)*) => {$(
-                if let Some(values) = array.as_primitive_opt::<$type>() {
-                    let convert = |value| T::Native::try_from(i128::from(value));
-                    return values.try_unary(convert).map(Cow::Owned).map_err(|_| beyond());
-                }
-            )*};
-        }
-        from!(Int8Type Int16Type Int32Type Int64Type UInt8Type UInt16Type UInt32Type UInt64Type);
-        // Where a program has no integers that may be null, these columns are floating point.
-        if let Some(values) = array.as_primitive_opt::<Float64Type>() {
-            let whole = |value: f64| (value.fract() == 0.0).then_some(value as i128);
-            let convert =
-                |value| whole(value).and_then(|value| T::Native::try_from(value).ok()).ok_or(());
-            return values.try_unary(convert).map(Cow::Owned).map_err(|()| beyond());
-        }
-        Err(self.damaged(&format!("column {name} holds {}", array.data_type())))
-    }
-
-    /// Appends what the names in a column of dictionary-encoded strings stand for, and `null` where
-    /// there is none; `None` for a column that always has a name.
+    /// Appends what the texts in a column stand for, and `null` where there is none; `None` for a column that always
+    /// has one.
     pub(super) fn names<V: Copy>(
         &self,
         name: &str,
-        rows: &RecordBatch,
+        rows: &GroupRows,
         null: Option<V>,
-        mut value_of: impl FnMut(&str) -> Option<V>,
+        value_of: impl FnMut(&str) -> Option<V>,
         to: &mut Vec<V>,
     ) -> Result<(), Error> {
-        let Some(column) = rows.column_by_name(name) else {
-            to.resize(to.len() + rows.num_rows(), null.expect("a column that every trace has"));
+        let Some(column) = rows.column(name) else {
+            to.resize(to.len() + rows.count(), null.expect("a column that every trace has"));
             return Ok(());
         };
-        let Some(dictionary) = column.as_dictionary_opt::<Int32Type>() else {
-            return Err(self.damaged(&format!("column {name} holds {}", column.data_type())));
-        };
-        let strings = dictionary.values().as_string::<i32>();
-        // Other writers leave strings in a dictionary that no row uses, such as an empty one for the nulls.
-        let mut is_used = vec![false; strings.len()];
-        for key in dictionary.keys().iter().flatten() {
-            if let Some(used) = is_used.get_mut(key as usize) {
-                *used = true;
-            }
-        }
-        let mut map = vec![null; strings.len()];
-        for (place, string) in strings.iter().enumerate().filter(|(place, _)| is_used[*place]) {
-            map[place] = string.map_or(null, &mut value_of);
-            if map[place].is_none() {
-                let name = string.unwrap_or("");
-                return Err(self.damaged(&format!("`{name}` is not in the metadata")));
-            }
-        }
-        let null = match null {
-            Some(null) => null,
-            None if dictionary.null_count() > 0 => {
-                return Err(self.damaged("a column that always has a value has none"));
-            }
-            // Nothing has to stand for what does not occur.
-            None => match map.iter().flatten().next() {
-                Some(&any) => any,
-                None => return Ok(()),
-            },
-        };
-        // A key under a null may be anything.
-        let value = |key: i32| map.get(key as usize).copied().flatten().unwrap_or(null);
-        append(dictionary.keys(), null, value, to);
-        Ok(())
+        column.names(null, value_of, to).map_err(|what| self.damaged(&what))
     }
 
     pub(super) fn damaged(&self, what: &str) -> Error {
@@ -519,30 +430,9 @@ impl FileRows {
 const RECORD_ONE: &str = "make a trace with `slablab record` or `slablab import`; tables of slabs are for `slablab info`, \
     with no trace beside them";
 
-/// Appends a column, with `null` where it has none.
-fn append<T: ArrowPrimitiveType, V: Copy>(
-    array: &PrimitiveArray<T>,
-    null: V,
-    map: impl Fn(T::Native) -> V,
-    to: &mut Vec<V>,
-) {
-    let from = to.len();
-    to.extend(array.values().iter().map(|&value| map(value)));
-    let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else { return };
-    let chunks = nulls.inner().bit_chunks();
-    // From null to null, not bit by bit: which rows are frees no branch predictor guesses.
-    for (values, present) in to[from..].chunks_mut(64).zip(chunks.iter_padded()) {
-        let mut absent = !present & u64::MAX >> (64 - values.len());
-        while absent != 0 {
-            values[absent.trailing_zeros() as usize] = null;
-            absent &= absent - 1;
-        }
-    }
-}
-
 /// Returns the metadata, `None` where the file has none.
-fn read_meta(path: &Path, parquet: &ArrowReaderMetadata) -> Result<Option<Meta>, Error> {
-    let pairs = parquet.metadata().file_metadata().key_value_metadata();
+fn read_meta(path: &Path, parquet: &ParquetMetaData) -> Result<Option<Meta>, Error> {
+    let pairs = parquet.file_metadata().key_value_metadata();
     let stored = pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == META_KEY));
     let Some(json) = stored.and_then(|pair| pair.value.as_deref()) else { return Ok(None) };
     let bad = |what: String, remedy: &str| Err(Error::bad(path, At::File, what, remedy));

@@ -12,10 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use arrow_array::StringArray;
 use slablab_host::WholeFile;
 
-use super::row_groups::RowGroups;
+use super::row_groups::{Names, RowGroups};
 use super::schema::{Columns, ROW_GROUP_ROWS};
 use crate::meta::{Meta, RecordedCache, Site};
 use crate::{Batch, Error, PageEvent};
@@ -38,7 +37,7 @@ pub(super) struct FileWriter {
 /// What a row group is made of.
 enum Group {
     /// Rows, and the names of the call sites and caches that they may have
-    Slabs(Box<(Batch, StringArray, StringArray)>),
+    Slabs(Box<(Batch, Names, Names)>),
     Pages(Vec<PageEvent>),
 }
 
@@ -90,8 +89,8 @@ impl FileWriter {
         sites: &[Site],
         caches: &[RecordedCache],
     ) -> Result<Batch, Error> {
-        let sites = StringArray::from_iter_values(sites.iter().map(|site| &site.name));
-        let caches = StringArray::from_iter_values(caches.iter().map(RecordedCache::recorded_name));
+        let sites = sites.iter().map(|site| site.name.clone()).collect();
+        let caches = caches.iter().map(|cache| cache.recorded_name().to_owned()).collect();
         self.send(Group::Slabs(Box::new((rows, sites, caches))))?;
         Ok(self.used.try_recv().unwrap_or_else(|_| Batch::with_capacity(ROW_GROUP_ROWS)))
     }

@@ -1,4 +1,4 @@
-//! Panics of the Parquet and Arrow crates become errors: where a file is damaged they assert as often as they refuse.
+//! Panics of the Parquet crate become errors: where a file is damaged it asserts as often as it refuses.
 //!
 //! # How it works
 //! A panic is caught, and not reported. The process's panic hook prints it, so the

@@ -12,12 +12,16 @@
 //! `object`, where not null, is below `meta.object_slots`; `time_ns` never decreases;
 //! every site and cache string of the rows is in `meta.sites` and `meta.caches`.
 
+mod column;
 mod dictionary;
 mod file_reader;
 mod file_writer;
+mod group_rows;
 mod guard;
+mod number;
 mod packed;
 mod page_rows;
+mod places;
 mod positioned;
 mod projection;
 mod reader;

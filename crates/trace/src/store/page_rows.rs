@@ -3,10 +3,8 @@
 //! # How it works
 //! What another program wrote anew may have slab rows and page rows in one group: each is told by its kind.
 
-use arrow_array::RecordBatch;
-use arrow_array::types::UInt8Type;
-
 use super::file_reader::FileRows;
+use super::group_rows::GroupRows;
 use crate::page_event::ORDER_MAX;
 use crate::{Batch, Error, Kind, NO_BYTE, PageEvent, PageKind, RawPage};
 
@@ -38,27 +36,24 @@ impl FileRows {
     /// Appends rows of a group that may have page rows: slab rows to `slabs`, and page rows to `pages`.
     pub(super) fn append_both(
         &mut self,
-        rows: &RecordBatch,
+        rows: &GroupRows,
         slabs: &mut Batch,
         pages: &mut Vec<PageEvent>,
     ) -> Result<(), Error> {
         let mut all = Batch::default();
         self.append_numbers(rows, &mut all)?;
         self.append_names(rows, &mut all)?;
-        all.kind.resize(rows.num_rows(), Kind::Kfree);
+        all.kind.resize(rows.count(), Kind::Kfree);
         let mut kinds = Vec::new();
         self.names("kind", rows, None, AnyKind::from_name, &mut kinds)?;
         let mut of = PageColumns::default();
-        let byte = |byte: u8| byte;
-        let column = |name: &str, to: &mut Vec<u8>| {
-            self.integers::<UInt8Type, _>(name, rows, Some(NO_BYTE), byte, to)
-        };
+        let column = |name: &str, to: &mut Vec<u8>| self.integers(name, rows, Some(NO_BYTE), to);
         column("order", &mut of.order)?;
         column("migrate_type", &mut of.migrate_type)?;
         column("fallback_order", &mut of.fallback_order)?;
         column("fallback_type", &mut of.fallback_type)?;
         column("change_ownership", &mut of.change_ownership)?;
-        let columns = all.columns(rows.num_rows());
+        let columns = all.columns(rows.count());
         for (row, kind) in kinds.into_iter().enumerate() {
             let mut event = columns.event(row);
             match kind {

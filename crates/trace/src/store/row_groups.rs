@@ -4,101 +4,88 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::types::Int32Type;
-use arrow_array::{
-    ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray, UInt8Array,
-    UInt16Array, UInt32Array, new_null_array,
-};
-use arrow_schema::Field;
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::{ArrowRowGroupWriterFactory, compute_leaves};
+use bytes::Bytes;
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use zstd::bulk::Compressor;
 
 use super::dictionary::Dictionary;
 use super::schema::{self, Columns};
 use super::sums::Summing;
 use crate::meta::{META_KEY, Meta};
-use crate::{Batch, Error, Kind, NO_BYTE, NONE, PageEvent, PageKind, RawPage};
+use crate::{Batch, Error, Kind, NO_BYTE, NONE, PageEvent, RawPage};
 
 /// The row groups of a file under construction.
 pub(super) struct RowGroups {
     path: PathBuf,
     file: SerializedFileWriter<Summing>,
-    /// Makes Parquet's own writers of columns
-    writers: ArrowRowGroupWriterFactory,
     zstd: Compressor<'static>,
-    columns: Columns,
-    groups: usize,
 }
 
 /// A column, and how it is written.
 enum Column {
-    /// By Parquet's own writer
-    Plain(ArrayRef),
+    /// By ourselves
     Dictionary(Dictionary),
+    /// By Parquet's own writer, as all others; each row has a value
+    Int64(Vec<i64>),
+    Int32(Vec<i32>),
+    /// The values of the rows that have one, and of each row 1 where it has
+    SomeInt32(Vec<i32>, Vec<i16>),
+    Texts(Vec<ByteArray>),
+    /// No row has a value
+    Absent,
 }
+
+/// The names that the rows of a group may have, by their numbers.
+pub(super) type Names = Vec<String>;
 
 impl RowGroups {
     /// Begins those of a file; `path` is what errors name.
     pub(super) fn create(path: &Path, file: File, columns: Columns) -> Result<RowGroups, Error> {
-        let (schema, properties) = (schema::schema(columns), schema::properties());
-        let rows = ArrowWriter::try_new(Summing::new(file), schema, Some(properties));
-        let begun = rows.and_then(ArrowWriter::into_serialized_writer);
-        let (file, writers) = begun.map_err(|e| write_error(path, e))?;
+        let (schema, properties) = (schema::schema(columns), Arc::new(schema::properties()));
+        let begun = SerializedFileWriter::new(Summing::new(file), schema, properties);
+        let file = begun.map_err(|e| write_error(path, e))?;
         let zstd = Compressor::new(schema::ZSTD_LEVEL);
         let zstd = zstd.map_err(|e| Error::io(path, "cannot write", e))?;
-        Ok(RowGroups { path: path.into(), file, writers, zstd, columns, groups: 0 })
+        Ok(RowGroups { path: path.into(), file, zstd })
     }
 
     /// Appends a group. `sites` and `caches` are the names that the rows may have.
     pub(super) fn write(
         &mut self,
         rows: &Batch,
-        sites: &StringArray,
-        caches: &StringArray,
+        sites: &Names,
+        caches: &Names,
     ) -> Result<(), Error> {
-        self.write_group(slab_columns(rows, sites, caches))
+        self.write_group(rows.len(), slab_columns(rows, sites, caches))
     }
 
     /// Appends a group of page rows.
     pub(super) fn write_pages(&mut self, rows: &[PageEvent]) -> Result<(), Error> {
-        let columns = page_batch(rows).columns().iter().cloned().map(Column::Plain).collect();
-        self.write_group(columns)
+        self.write_group(rows.len(), page_columns(rows))
     }
 
-    fn write_group(&mut self, columns: Vec<Column>) -> Result<(), Error> {
-        self.write_columns(columns).map_err(|e| write_error(&self.path, e))?;
+    fn write_group(&mut self, rows: usize, columns: Vec<Column>) -> Result<(), Error> {
+        self.write_columns(rows, columns).map_err(|e| write_error(&self.path, e))?;
         let ended = self.file.flush().and_then(|()| self.file.inner_mut().end_group());
         ended.map_err(|e| Error::io(&self.path, "cannot write", e))
     }
 
-    fn write_columns(&mut self, mut columns: Vec<Column>) -> Result<(), ParquetError> {
-        let schema = schema::schema(self.columns);
-        let rows = columns.first().map_or(0, Column::len);
-        let absent = &schema.fields()[columns.len()..];
-        columns.extend(absent.iter().map(|field| Column::Plain(nulls(field, rows))));
+    fn write_columns(&mut self, rows: usize, columns: Vec<Column>) -> Result<(), ParquetError> {
         let described = self.file.schema_descr().columns().to_vec();
-        let writers = self.writers.create_column_writers(self.groups)?;
-        self.groups += 1;
         let mut group = self.file.next_row_group()?;
-        let fields = schema.fields().iter().zip(described).zip(writers);
-        for (column, ((field, described), mut writer)) in columns.into_iter().zip(fields) {
-            let plain = match column {
-                Column::Dictionary(values) if values.is_empty() => nulls(field, rows),
-                Column::Dictionary(values) => {
+        let absent = std::iter::repeat_with(|| Column::Absent);
+        for (column, described) in columns.into_iter().chain(absent).zip(described) {
+            match column {
+                Column::Dictionary(values) if !values.is_empty() => {
                     let chunk = values.encode(&described, &mut self.zstd)?;
                     group.append_column(&chunk.bytes, chunk.close)?;
-                    continue;
                 }
-                Column::Plain(array) => array,
-            };
-            for leaf in compute_leaves(field, &plain)? {
-                writer.write(&leaf)?;
+                other => write_column(&mut group, rows, &other)?,
             }
-            writer.close()?.append_to_row_group(&mut group)?;
         }
         group.close().map(drop)
     }
@@ -113,38 +100,52 @@ impl RowGroups {
     }
 }
 
-impl Column {
-    fn len(&self) -> usize {
-        match self {
-            Column::Plain(array) => array.len(),
-            Column::Dictionary(values) => values.rows(),
+/// Writes a column by Parquet's own writer.
+fn write_column(
+    group: &mut SerializedRowGroupWriter<'_, Summing>,
+    rows: usize,
+    column: &Column,
+) -> Result<(), ParquetError> {
+    let mut writer = group.next_column()?.expect("the schema has each column");
+    match column {
+        Column::Int64(values) => writer.typed::<Int64Type>().write_batch(values, None, None)?,
+        Column::Int32(values) => writer.typed::<Int32Type>().write_batch(values, None, None)?,
+        Column::SomeInt32(values, levels) => {
+            writer.typed::<Int32Type>().write_batch(values, Some(levels), None)?
         }
-    }
-}
-
-fn nulls(field: &Field, rows: usize) -> ArrayRef {
-    new_null_array(field.data_type(), rows)
+        Column::Texts(values) => writer.typed::<ByteArrayType>().write_batch(values, None, None)?,
+        Column::Absent | Column::Dictionary(_) => {
+            let levels = vec![0; rows];
+            match writer.untyped() {
+                ColumnWriter::Int32ColumnWriter(writer) => {
+                    writer.write_batch(&[], Some(&levels), None)?
+                }
+                ColumnWriter::Int64ColumnWriter(writer) => {
+                    writer.write_batch(&[], Some(&levels), None)?
+                }
+                _ => writer.typed::<ByteArrayType>().write_batch(&[], Some(&levels), None)?,
+            }
+        }
+    };
+    writer.close()
 }
 
 /// Returns the columns of slab rows. Times and slots have hardly any value twice.
-fn slab_columns(rows: &Batch, sites: &StringArray, caches: &StringArray) -> Vec<Column> {
+fn slab_columns(rows: &Batch, sites: &Names, caches: &Names) -> Vec<Column> {
     let bytes = |column: &[u64]| of_allocs(column.iter().map(|bytes| *bytes as i64), &rows.kind);
-    let names = |column: &[u32], names: &StringArray| {
-        let name = |number: u32| names.value(number as usize);
+    let names = |column: &[u32], names: &Names| {
+        let name = |number: u32| names[number as usize].as_str();
         Column::Dictionary(Dictionary::of_texts(column.iter().copied(), true, name))
     };
     let kinds = rows.kind.iter().map(|kind| *kind as u32);
     let kind = |number: u32| Kind::ALL[number as usize].name();
     let stacks = rows.stack.iter().map(|stack| (*stack != NONE).then_some(i64::from(*stack)));
-    let slots = rows.object.iter().map(|slot| (*slot != NONE).then_some(*slot));
     vec![
-        Column::Plain(Arc::new(Int64Array::from_iter_values(
-            rows.time_ns.iter().map(|time_ns| *time_ns as i64),
-        ))),
+        Column::Int64(rows.time_ns.iter().map(|time_ns| *time_ns as i64).collect()),
         numbers(rows.cpu.iter().map(|cpu| i64::from(*cpu))),
         numbers(rows.pid.iter().map(|pid| i64::from(*pid))),
         Column::Dictionary(Dictionary::of_texts(kinds, false, kind)),
-        Column::Plain(Arc::new(UInt32Array::from_iter(slots))),
+        some(rows.object.iter().map(|slot| (*slot != NONE).then_some(*slot))),
         names(&rows.site, sites),
         names(&rows.cache, caches),
         bytes(&rows.bytes_req),
@@ -165,48 +166,46 @@ fn of_allocs(column: impl ExactSizeIterator<Item = i64>, kinds: &[Kind]) -> Colu
     Column::Dictionary(Dictionary::of_some(some))
 }
 
-fn page_batch(rows: &[PageEvent]) -> RecordBatch {
-    let schema = schema::schema(Columns::WithPages);
-    let null = |name: &str| {
-        let (_, field) = schema.column_with_name(name).expect("a column of the schema");
-        new_null_array(field.data_type(), rows.len())
+/// Returns a column of numbers that some rows lack.
+fn some(numbers: impl ExactSizeIterator<Item = Option<u32>>) -> Column {
+    let (mut values, mut levels) = (Vec::new(), Vec::with_capacity(numbers.len()));
+    for number in numbers {
+        levels.push(i16::from(number.is_some()));
+        values.extend(number.map(|number| number as i32));
+    }
+    Column::SomeInt32(values, levels)
+}
+
+/// Returns the columns of page rows.
+fn page_columns(rows: &[PageEvent]) -> Vec<Column> {
+    let number = |of: fn(&PageEvent) -> u32| {
+        some(rows.iter().map(|row| Some(of(row)).filter(|number| *number != NONE)))
     };
-    let number = |of: fn(&PageEvent) -> u32| -> ArrayRef {
-        let number = |row| Some(of(row)).filter(|number| *number != NONE);
-        Arc::new(UInt32Array::from_iter(rows.iter().map(number)))
-    };
-    let byte = |of: fn(&RawPage) -> u8| -> ArrayRef {
+    let byte = |of: fn(&RawPage) -> u8| {
         let byte = |row: &PageEvent| Some(of(&row.page)).filter(|byte| *byte != NO_BYTE);
-        Arc::new(UInt8Array::from_iter(rows.iter().map(byte)))
+        some(rows.iter().map(|row| byte(row).map(u32::from)))
     };
-    let kinds = StringArray::from_iter_values(PageKind::ALL.map(PageKind::name));
-    let kind_keys = Int32Array::from_iter_values(rows.iter().map(|row| row.page.kind as i32));
+    let kind = |row: &PageEvent| Bytes::from_static(row.page.kind.name().as_bytes()).into();
     let gfp = |row: &PageEvent| row.page.kind.has_gfp().then_some(row.gfp);
-    let arrays: Vec<ArrayRef> = vec![
-        Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.time_ns as i64))),
-        Arc::new(UInt16Array::from_iter_values(rows.iter().map(|row| row.cpu))),
-        Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.pid))),
-        dictionary(kind_keys, kinds),
+    vec![
+        Column::Int64(rows.iter().map(|row| row.time_ns as i64).collect()),
+        Column::Int32(rows.iter().map(|row| row.cpu.into()).collect()),
+        Column::Int32(rows.iter().map(|row| row.pid as i32).collect()),
+        Column::Texts(rows.iter().map(kind).collect()),
         number(|row| row.object),
-        null("site"),
-        null("cache"),
-        null("bytes_req"),
-        null("bytes_alloc"),
-        Arc::new(UInt32Array::from_iter(rows.iter().map(gfp))),
-        null("node"),
+        Column::Absent, // site
+        Column::Absent, // cache
+        Column::Absent, // bytes_req
+        Column::Absent, // bytes_alloc
+        some(rows.iter().map(gfp)),
+        Column::Absent, // node
         number(|row| row.stack),
         byte(|page| page.order),
         byte(|page| page.migrate_type),
         byte(|page| page.fallback_order),
         byte(|page| page.fallback_type),
         byte(|page| page.change_ownership),
-    ];
-    RecordBatch::try_new(Arc::clone(&schema), arrays).expect("columns match the schema")
-}
-
-fn dictionary(keys: Int32Array, values: StringArray) -> ArrayRef {
-    let array = DictionaryArray::<Int32Type>::try_new(keys, Arc::new(values));
-    Arc::new(array.expect("keys are below the number of values"))
+    ]
 }
 
 fn write_error(path: &Path, error: parquet::errors::ParquetError) -> Error {

@@ -5,11 +5,10 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field, Schema};
-use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::schema::types::{ColumnPath, SchemaDescriptor};
+use parquet::schema::types::{ColumnPath, SchemaDescriptor, Type, TypePtr};
 
 /// Rows in a row group.
 pub const ROW_GROUP_ROWS: usize = 128 << 10;
@@ -39,13 +38,14 @@ pub(super) fn columns_of(file: &SchemaDescriptor) -> Columns {
 }
 
 /// Returns the columns of a trace among those of a file, with their numbers there.
-pub(super) fn leaves(file: &SchemaDescriptor) -> impl Iterator<Item = (usize, &str)> {
-    let schema = schema(Columns::WithPages);
-    let names = file.columns().iter().map(|column| match column.path().parts() {
-        [name] => name.as_str(),
-        _ => "", // part of a nested column
-    });
-    names.enumerate().filter(move |(_, name)| schema.field_with_name(name).is_ok())
+pub(super) fn leaves(file: &SchemaDescriptor) -> impl Iterator<Item = (usize, &'static str)> {
+    let own = |name: &str| all(Columns::WithPages).find(|own| own.name == name);
+    let leaf = move |(leaf, path): (usize, &[String])| match path {
+        [name] => Some((leaf, own(name)?.name)),
+        _ => None, // part of a nested column
+    };
+    let paths = file.columns().iter().map(|column| column.path().parts());
+    paths.enumerate().filter_map(leaf)
 }
 
 /// Returns a column that a file would need to hold the rows of a trace.
@@ -53,42 +53,52 @@ pub(super) fn missing(file: &SchemaDescriptor) -> Option<&'static str> {
     NEEDED.into_iter().find(|needed| leaves(file).all(|(_, name)| name != *needed))
 }
 
-/// Returns a file's schema with the strings of a trace's columns as dictionaries.
-pub(super) fn with_dictionaries(file: &Schema) -> Arc<Schema> {
-    let own = schema(Columns::WithPages);
-    let fields = file.fields().iter().map(|field| {
-        let text = matches!(field.data_type(), DataType::Utf8 | DataType::Binary);
-        match own.field_with_name(field.name()).map(Field::data_type) {
-            Ok(names @ DataType::Dictionary(..)) if text => {
-                Arc::new(field.as_ref().clone().with_data_type(names.clone()))
-            }
-            _ => Arc::clone(field),
-        }
-    });
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+/// A column of a trace.
+struct Own {
+    name: &'static str,
+    physical: Physical,
+    logical: Option<LogicalType>,
+    repetition: Repetition,
 }
 
-/// Returns the Arrow schema of a trace file.
-pub(super) fn schema(columns: Columns) -> Arc<Schema> {
-    let names = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-    let mut fields = vec![
-        Field::new("time_ns", DataType::Int64, false),
-        Field::new("cpu", DataType::UInt16, false),
-        Field::new("pid", DataType::UInt32, false),
-        Field::new("kind", names(), false),
-        Field::new("object", DataType::UInt32, true),
-        Field::new("site", names(), true),
-        Field::new("cache", names(), true),
-        Field::new("bytes_req", DataType::Int64, true),
-        Field::new("bytes_alloc", DataType::Int64, true),
-        Field::new("gfp", DataType::UInt32, true),
-        Field::new("node", DataType::Int16, true),
-        Field::new("stack", DataType::UInt32, true),
+/// Returns the columns of a trace file, in their order.
+fn all(columns: Columns) -> impl Iterator<Item = Own> {
+    use Physical::{BYTE_ARRAY, INT32, INT64};
+    let (required, optional) = (Repetition::REQUIRED, Repetition::OPTIONAL);
+    let own = |(name, physical, logical, repetition)| Own { name, physical, logical, repetition };
+    let (text, unsigned) =
+        (Some(LogicalType::String), |bits| Some(LogicalType::integer(bits, false)));
+    let events = [
+        ("time_ns", INT64, None, required),
+        ("cpu", INT32, unsigned(16), required),
+        ("pid", INT32, unsigned(32), required),
+        ("kind", BYTE_ARRAY, text.clone(), required),
+        ("object", INT32, unsigned(32), optional),
+        ("site", BYTE_ARRAY, text.clone(), optional),
+        ("cache", BYTE_ARRAY, text, optional),
+        ("bytes_req", INT64, None, optional),
+        ("bytes_alloc", INT64, None, optional),
+        ("gfp", INT32, unsigned(32), optional),
+        ("node", INT32, Some(LogicalType::integer(16, true)), optional),
+        ("stack", INT32, unsigned(32), optional),
     ];
-    if columns == Columns::WithPages {
-        fields.extend(PAGE_COLUMNS.map(|name| Field::new(name, DataType::UInt8, true)));
-    }
-    Arc::new(Schema::new(fields))
+    let pages = PAGE_COLUMNS.map(|name| (name, INT32, unsigned(8), optional));
+    let pages = pages.into_iter().filter(move |_| columns == Columns::WithPages);
+    events.into_iter().chain(pages).map(own)
+}
+
+/// Returns the schema of a trace file.
+pub(super) fn schema(columns: Columns) -> TypePtr {
+    let field = |own: Own| {
+        let field = Type::primitive_type_builder(own.name, own.physical)
+            .with_logical_type(own.logical)
+            .with_repetition(own.repetition);
+        Arc::new(field.build().expect("a type that Parquet has"))
+    };
+    // The name is that of traces which were written by way of Arrow.
+    let fields =
+        Type::group_type_builder("arrow_schema").with_fields(all(columns).map(field).collect());
+    Arc::new(fields.build().expect("a list of fields"))
 }
 
 /// How hard pages are compressed.

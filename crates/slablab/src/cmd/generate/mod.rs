@@ -1,6 +1,13 @@
 //! `slablab generate`: man pages and shell completions from the definitions that `--help` is made of, and the schemas of
 //! what `--format json` prints.
+//!
+//! # How it works
+//! What makes pages and completions is built in with the feature `manual` only, as `make install` and packages do: no other
+//! command needs it.
 
+#[cfg(feature = "manual")]
+mod completions;
+#[cfg(feature = "manual")]
 mod man;
 
 use std::fs::create_dir_all;
@@ -8,7 +15,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use clap_complete::Shell;
 
 use super::{doctor, insmod, kernel, lab, replay, written};
 use crate::answers::advise::AdviseAnswer;
@@ -43,31 +49,41 @@ pub(crate) struct Args {
     folder: PathBuf,
 }
 
-pub(crate) fn run(args: &Args, mut command: clap::Command) -> Result<ExitCode> {
-    let folder = |name: &str| {
-        let folder = args.folder.join(name);
-        create_dir_all(&folder)
-            .with_context(|| format!("{}: cannot make the folder", folder.display()))?;
-        Ok::<_, anyhow::Error>(folder)
-    };
-    let failed = || format!("{}: cannot write", args.folder.display());
-    man::pages(command.clone(), &folder("man/man1")?)?;
-    let shells = [
-        (Shell::Bash, "bash-completion/completions"),
-        (Shell::Zsh, "zsh/site-functions"),
-        (Shell::Fish, "fish/vendor_completions.d"),
-    ];
-    for (shell, name) in shells {
-        clap_complete::generate_to(shell, &mut command, "slablab", folder(name)?)
-            .with_context(failed)?;
-    }
-    let schemas_folder = folder("slablab/schemas")?;
+pub(crate) fn run(args: &Args, command: clap::Command) -> Result<ExitCode> {
+    write_manual(args, command)?;
+    let schemas_folder = args.folder("slablab/schemas")?;
     for published in schemas() {
         let file = schemas_folder.join(published.file_name());
         let text = serde_json::to_string_pretty(&published.schema())? + "\n";
         write_whole(&file, text.as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    /// Makes a folder below the one to write into.
+    fn folder(&self, name: &str) -> Result<PathBuf> {
+        let folder = self.folder.join(name);
+        create_dir_all(&folder)
+            .with_context(|| format!("{}: cannot make the folder", folder.display()))?;
+        Ok(folder)
+    }
+}
+
+/// Writes man pages and completions.
+#[cfg(feature = "manual")]
+fn write_manual(args: &Args, mut command: clap::Command) -> Result<()> {
+    man::pages(command.clone(), &args.folder("man/man1")?)?;
+    completions::write(&mut command, |name| args.folder(name))
+        .with_context(|| format!("{}: cannot write", args.folder.display()))
+}
+
+/// Says that there is nothing that could write them.
+#[cfg(not(feature = "manual"))]
+fn write_manual(args: &Args, _: clap::Command) -> Result<()> {
+    let folder = args.folder.display();
+    let what = "this slablab was built without what makes man pages and completions";
+    anyhow::bail!("{folder}: {what}; build it by 'make build', or with --features manual")
 }
 
 /// Returns what all commands print as JSON.

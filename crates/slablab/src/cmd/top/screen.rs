@@ -10,15 +10,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use crossterm::cursor::{Hide, MoveTo, Show};
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
-use crossterm::style::{Attribute, SetAttribute};
-use crossterm::terminal::{
-    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
-    enable_raw_mode, size,
-};
-use crossterm::{execute, queue};
-use slablab_host::{Interrupt, Terminal};
+use slablab_host::{Control, Interrupt, Pressed, Screen, terminal_size};
 use slablab_linux::function_of;
 use slablab_report::counted;
 use slablab_trace::{Live, LiveFrame, LiveRow};
@@ -82,28 +74,22 @@ fn show(
     frames: &Receiver<Result<LiveFrame, slablab_trace::Error>>,
     stop: &Interrupt,
 ) -> Result<()> {
-    let _screen = Screen::enter().context("the terminal cannot be used")?;
-    let terminal = Terminal::find().context("the terminal cannot be read")?;
+    let mut screen = Screen::enter().context("the terminal cannot be used")?;
     let mut is_stale = true;
     while !stop.is_set() {
-        if is_stale {
-            shown.draw().context("the terminal cannot be written")?;
+        let size = terminal_size().context("the terminal cannot be read")?;
+        if is_stale || size != shown.size {
+            shown.draw(size).context("the terminal cannot be written")?;
         }
         is_stale = false;
-        if terminal.is_lost_within(NAP) {
+        if screen.is_lost_within(NAP) {
             return Ok(());
         }
-        while poll(Duration::ZERO).context("the terminal cannot be read")? {
-            match read().context("the terminal cannot be read")? {
-                Event::Key(key) if key.kind != KeyEventKind::Release => {
-                    if shown.key(key) == AfterKey::Quit {
-                        return Ok(());
-                    }
-                    is_stale = true;
-                }
-                Event::Resize(..) => is_stale = true,
-                _ => {}
+        for key in screen.pressed().context("the terminal cannot be read")? {
+            if shown.key(key) == AfterKey::Quit {
+                return Ok(());
             }
+            is_stale = true;
         }
         match frames.try_recv() {
             Ok(frame) => {
@@ -120,25 +106,6 @@ fn show(
     Ok(())
 }
 
-/// A terminal in raw mode and on its other screen; as before when this is dropped.
-struct Screen;
-
-impl Screen {
-    fn enter() -> std::io::Result<Screen> {
-        enable_raw_mode()?;
-        let screen = Screen;
-        execute!(stdout(), EnterAlternateScreen, Hide)?;
-        Ok(screen)
-    }
-}
-
-impl Drop for Screen {
-    fn drop(&mut self) {
-        let _ = execute!(stdout(), SetAttribute(Attribute::Reset), Show, LeaveAlternateScreen);
-        let _ = disable_raw_mode();
-    }
-}
-
 /// The action of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AfterKey {
@@ -152,6 +119,8 @@ struct Shown {
     sources: String,
     frame: LiveFrame,
     scroll: usize,
+    /// Columns and lines of the terminal
+    size: (u16, u16),
     is_paused: bool,
     /// Whether letters go into the filter.
     is_typing: bool,
@@ -165,73 +134,68 @@ impl Shown {
             sources,
             frame: LiveFrame::default(),
             scroll: 0,
+            size: (0, 0),
             is_paused: false,
             is_typing: false,
             shows_keys: false,
         }
     }
 
-    fn key(&mut self, key: KeyEvent) -> AfterKey {
-        if key.modifiers.contains(KeyModifiers::CONTROL) {
-            return if matches!(key.code, KeyCode::Char('c' | 'd')) {
-                AfterKey::Quit
-            } else {
-                AfterKey::GoOn
-            };
+    fn key(&mut self, key: Pressed) -> AfterKey {
+        match key {
+            Pressed::Control('c' | 'd') => return AfterKey::Quit,
+            Pressed::Control(_) => return AfterKey::GoOn,
+            _ => {}
         }
         if self.is_typing {
-            match key.code {
-                KeyCode::Enter => self.is_typing = false,
-                KeyCode::Esc => {
+            match key {
+                Pressed::Enter => self.is_typing = false,
+                Pressed::Escape => {
                     self.is_typing = false;
                     self.view.filter.clear();
                 }
-                KeyCode::Backspace => _ = self.view.filter.pop(),
-                KeyCode::Char(letter) => self.view.filter.push(letter),
+                Pressed::Backspace => _ = self.view.filter.pop(),
+                Pressed::Letter(letter) => self.view.filter.push(letter),
                 _ => {}
             }
             self.scroll = 0;
             return AfterKey::GoOn;
         }
-        let page = size()
-            .map_or(HEIGHT_MIN, |(_, height)| usize::from(height))
-            .saturating_sub(OTHER_LINES);
-        match key.code {
-            KeyCode::Char('q') | KeyCode::Esc => return AfterKey::Quit,
-            KeyCode::Tab => {
+        let page = usize::from(self.size.1).max(HEIGHT_MIN) - OTHER_LINES;
+        match key {
+            Pressed::Letter('q') | Pressed::Escape => return AfterKey::Quit,
+            Pressed::Tab => {
                 self.view.turn();
                 self.scroll = 0;
             }
-            KeyCode::Char('>') | KeyCode::Right => self.view.sort_by_next(1),
-            KeyCode::Char('<') | KeyCode::Left => self.view.sort_by_next(-1),
-            KeyCode::Char('r') => self.view.reverse(),
-            KeyCode::Char('/') => self.is_typing = true,
-            KeyCode::Char('p' | ' ') => self.is_paused = !self.is_paused,
-            KeyCode::Char('?' | 'h') => self.shows_keys = !self.shows_keys,
-            KeyCode::Down => self.scroll += 1,
-            KeyCode::Up => self.scroll = self.scroll.saturating_sub(1),
-            KeyCode::PageDown => self.scroll += page,
-            KeyCode::PageUp => self.scroll = self.scroll.saturating_sub(page),
-            KeyCode::Home => self.scroll = 0,
+            Pressed::Letter('>') | Pressed::Right => self.view.sort_by_next(1),
+            Pressed::Letter('<') | Pressed::Left => self.view.sort_by_next(-1),
+            Pressed::Letter('r') => self.view.reverse(),
+            Pressed::Letter('/') => self.is_typing = true,
+            Pressed::Letter('p' | ' ') => self.is_paused = !self.is_paused,
+            Pressed::Letter('?' | 'h') => self.shows_keys = !self.shows_keys,
+            Pressed::Down => self.scroll += 1,
+            Pressed::Up => self.scroll = self.scroll.saturating_sub(1),
+            Pressed::PageDown => self.scroll += page,
+            Pressed::PageUp => self.scroll = self.scroll.saturating_sub(page),
+            Pressed::Home => self.scroll = 0,
             _ => {}
         }
         AfterKey::GoOn
     }
 
-    fn draw(&mut self) -> std::io::Result<()> {
-        let (width, height) = size()?;
+    fn draw(&mut self, size: (u16, u16)) -> std::io::Result<()> {
+        self.size = size;
+        let (width, height) = size;
         let lines = self.lines(usize::from(width), usize::from(height));
         let mut out = stdout().lock();
         for (line, text) in (0u16..).zip(&lines) {
             let is_heading = line == 1 && lines.len() > 2;
-            queue!(out, MoveTo(0, line))?;
-            if is_heading {
-                queue!(out, SetAttribute(Attribute::Reverse))?;
-            }
-            write!(out, "{text}")?;
-            queue!(out, SetAttribute(Attribute::Reset), Clear(ClearType::UntilNewLine))?;
+            let look = if is_heading { Control::Reversed } else { Control::Usual };
+            let (to, usual, rest) = (Control::ToLine(line), Control::Usual, Control::ClearRest);
+            write!(out, "{to}{look}{text}{usual}{rest}")?;
         }
-        queue!(out, Clear(ClearType::FromCursorDown))?;
+        write!(out, "{}", Control::ClearBelow)?;
         out.flush()
     }
 
@@ -464,18 +428,17 @@ mod tests {
     fn keys_turn_sort_filter_and_end() {
         let mut shown = shown();
         let press = |shown: &mut Shown, keys: &str| {
-            keys.chars().map(|key| shown.key(KeyCode::Char(key).into())).last().unwrap()
+            keys.chars().map(|key| shown.key(Pressed::Letter(key))).last().unwrap()
         };
         assert_eq!(press(&mut shown, ">r/_9q"), AfterKey::GoOn);
         assert_eq!((shown.view.sort, shown.view.filter.as_str()), (SortBy::Frees, "_9q"));
-        shown.key(KeyCode::Backspace.into());
-        shown.key(KeyCode::Enter.into());
+        shown.key(Pressed::Backspace);
+        shown.key(Pressed::Enter);
         assert!(shown.lines(160, 10)[2].contains("_9+0x1c"));
-        shown.key(KeyCode::Tab.into());
+        shown.key(Pressed::Tab);
         assert_eq!((shown.view.by, shown.lines(80, 10).len()), (By::Cache, 10));
-        let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
         assert_eq!(
-            (shown.key(control_c), press(&mut shown, "q")),
+            (shown.key(Pressed::Control('c')), press(&mut shown, "q")),
             (AfterKey::Quit, AfterKey::Quit)
         );
     }
@@ -483,7 +446,7 @@ mod tests {
     #[test]
     fn scrolling_ends_where_the_rows_do() {
         let mut shown = shown();
-        (0..500).for_each(|_| _ = shown.key(KeyCode::Down.into()));
+        (0..500).for_each(|_| _ = shown.key(Pressed::Down));
         assert_eq!(shown.lines(80, 10).iter().filter(|line| line.contains("a_call")).count(), 7);
         assert_eq!(shown.scroll, 93);
     }

@@ -12,10 +12,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use anyhow::{Context, Result, bail};
-use slablab_host::{KeyHasher, printable};
+use slablab_host::{KeyHasher, Pattern, printable};
 use slablab_replay::{Changes, Origin, SiteNames};
 use slablab_trace::{Checked, Meta, TraceReader};
-use wildmatch::WildMatch;
 
 use super::parallel;
 use crate::progress::Progress;
@@ -198,7 +197,7 @@ fn matching(pattern: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
                 next.push(folder.clone());
                 folders_below(place, &folder, &mut next)?;
             } else if place.is_dir() {
-                let fits = WildMatch::new(&name);
+                let fits = Pattern::new(&name);
                 let names =
                     entries(place)?.into_iter().filter_map(|p| p.file_name().map(PathBuf::from));
                 let fitting = names.filter(|name| fits.matches(&name.to_string_lossy()));
