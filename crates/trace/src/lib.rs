@@ -47,6 +47,7 @@ mod symbols;
 pub mod synth;
 mod tables;
 mod vmlinux;
+mod zones;
 
 pub use btf::{Btf, Candidate, Link};
 pub use cache_name::is_cache_name;
@@ -89,3 +90,4 @@ pub use store::{
 pub use symbols::{Symbol, Symbols};
 pub use tables::{Described, write_tables};
 pub use vmlinux::{Place, Vmlinux};
+pub use zones::{BuddyReading, MIGRATE_TYPES, RecordedZones, Zone, ZoneCpu, Zones};

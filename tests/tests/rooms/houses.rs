@@ -166,6 +166,7 @@ const TRACE: House = House {
             "assigned",
             "canonical",
             "stacks",
+            "zones",
         ],
         &["page_row", "page_meta"],
         &["meta", "input", "spool", "vmlinux", "btf"],
@@ -236,13 +237,13 @@ const KAPI: House = House {
 const REPLAY: House = House {
     name: "replay",
     levels: &[
-        &["slots", "kept_memory"],
+        &["slots", "kept_memory", "buddy"],
         &["change"],
         &["plan", "error", "many"],
         &["metrics"],
         &["engine"],
         &["whatif"],
-        &["advice", "exact", "timed"],
+        &["advice", "exact", "timed", "page_replay"],
         &["fleet"],
     ],
     left: &[],
