@@ -10,6 +10,7 @@ Debian's source package, compiled anew each time). The tools, each started befor
   leaks      slablab leaks
   stacks     slablab record --stacks
   record     slablab record: all events
+  pages      slablab record --pages: those of the page allocator, too
   perf       perf record -g of the four kmem events, of the whole machine
   memleak    memleak of bcc, which follows each object with its stack
 
@@ -68,6 +69,7 @@ def tool_of(name, slablab, folder):
         "leaks": [slablab, "leaks", "--once", "--for", "1d"],
         "stacks": [slablab, "record", "--stacks", "-o", trace],
         "record": [slablab, "record", "-o", trace],
+        "pages": [slablab, "record", "--pages", "-o", trace],
         "perf": ["perf", "record", "-a", "-g", "-c", "1", "-m", "64M", "-e", EVENTS, "-o", data],
     }[name]
 

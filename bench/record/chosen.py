@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What a recording of one call site, or of what one function leads to, costs a load that has little to do with it.
 
-    bench/record/chosen.py SLABLAB [--rounds 7] [--loops 1000] [-o DIR]
+    bench/record/chosen.py SLABLAB [--rounds 7] [--loops 1000] [--recorders "callers;callers, no frees"] [-o DIR]
 
 Beside hackbench a process sends a message to itself once a second (msgsnd). Each round runs hackbench untraced, with `slablab
 record --sites load_msg` and `--sites copy_process` (one allocates by kmalloc, the other from caches), with `--callers do_msgsnd`,
 each with and without `--no-frees`, and with all events, in an order drawn anew. Printed are the medians of the load's CPU time and
-of its own time, the median of their ratios to the untraced run of the same round, and the least and the greatest. On a machine
+of its own time, the median of their ratios to the untraced run of the same round, and between which ratios that lies in 95 of 100 cases. On a machine
 that has other work the CPU time is steadier. Writes raw.jsonl (a row a run) and summary.txt to DIR. Needs root and perf.
 """
 import argparse
@@ -72,25 +72,33 @@ def run(slablab, options, folder):
     return row
 
 
+def interval(ordered):
+    """Returns two of the ordered values between which their median lies in 95 of 100 cases, or the ends of a few."""
+    ranks = int((len(ordered) - 1.96 * len(ordered) ** 0.5) / 2)
+    return ordered[max(ranks, 0)], ordered[-1 - max(ranks, 0)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("slablab")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--loops", default="1000")
+    parser.add_argument("--recorders", default=";".join(RECORDERS), help="which run beside the load, by semicolon")
     parser.add_argument("-o", "--output", default="bench/results/chosen")
     options = parser.parse_args()
     tracefs.need("bench/record/chosen.py", "perf")
     LOAD[-1] = options.loops
+    chosen = [name for name in RECORDERS if name == "untraced" or name in options.recorders.split(";")]
     results = pathlib.Path(options.output)
     results.mkdir(parents=True, exist_ok=True)
-    rows, order = {name: [] for name in RECORDERS}, random.Random(1)
+    rows, order = {name: [] for name in chosen}, random.Random(1)
     sender = os.fork()
     if sender == 0:
         send_messages()
     try:
         with tempfile.TemporaryDirectory() as folder, open(results / "raw.jsonl", "w") as raw:
             for turn in range(options.rounds):
-                for name in order.sample(list(RECORDERS), len(RECORDERS)):
+                for name in order.sample(chosen, len(chosen)):
                     row = run(options.slablab, RECORDERS[name], pathlib.Path(folder))
                     rows[name].append(row)
                     raw.write(json.dumps({"round": turn, "recorder": name} | row) + "\n")
@@ -103,7 +111,7 @@ def main():
         f"machine    {platform.release()}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end",
         f"rounds     {options.rounds}",
         "",
-        f"{'recorder':18} {'CPU s':>7} {'ratio':>6} {'per round':>12} {'time s':>7} {'ratio':>6} {'per round':>12}"
+        f"{'recorder':18} {'CPU s':>7} {'ratio':>6} {'95 of 100':>12} {'time s':>7} {'ratio':>6} {'95 of 100':>12}"
         f" {'events':>9} {'lost':>5}",
     ]
     for name, of in rows.items():
@@ -111,7 +119,8 @@ def main():
         for key in ["cpu", "seconds"]:
             ratios = [one[key] / base[key] for one, base in zip(of, rows["untraced"])]
             line += f" {statistics.median(one[key] for one in of):7.3f} {statistics.median(ratios):6.3f}"
-            line += f" {min(ratios):6.2f}..{max(ratios):.2f}"
+            low, high = interval(sorted(ratios))
+            line += f" {low:6.2f}..{high:.2f}"
         events = statistics.median(one.get("events", 0) for one in of)
         lines.append(f"{line} {events:9.0f} {sum(one.get('lost', 0) for one in of):5}")
     (results / "summary.txt").write_text("\n".join(lines) + "\n")

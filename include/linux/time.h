@@ -126,6 +126,9 @@ static inline unsigned long get_seconds(void) { return ktime_get_real_ns() / NSE
 #define CURRENT_TIME current_kernel_time()
 #define xtime current_kernel_time()
 
+/* Seconds since 1970 of a date, whose months count from 1. */
+extern time64_t mktime64(unsigned int year, unsigned int mon, unsigned int day, unsigned int hour, unsigned int min,
+			 unsigned int sec);
 extern void time64_to_tm(time64_t seconds, int offset, struct tm *result);
 #define time_to_tm(seconds, offset, result) time64_to_tm(seconds, offset, result)
 

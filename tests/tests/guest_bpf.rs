@@ -170,6 +170,83 @@ fn a_recording_by_callers_misses_nothing() {
     }
 }
 
+/// A thread that is not the first of its process gets another number when it executes a program: what the call allocated from
+/// there on was missed. Stacks had the trampoline by which the call is watched, and the function twice.
+#[test]
+#[ignore = "downloads and boots kernels; make test-boot"]
+fn a_thread_that_executes_a_program_within_a_caller_is_still_within() {
+    const SOURCE: &str =
+        "#include <pthread.h>\n#include <unistd.h>\n#include <sys/wait.h>\n#include <stdlib.h>\n
+        static char *self;
+        static void *start(void *no) { execl(self, self, \"0\", (char *)0); return no; }
+        static void *wait_here(void *no) { pause(); return no; }
+        int main(int count, char **words) {
+            self = words[0];
+            for (int left = atoi(words[1]); left > 0; left--) {
+                pid_t child = fork();
+                if (child == 0) {
+                    pthread_t other;
+                    pthread_create(&other, 0, count > 2 ? start : wait_here, 0);
+                    if (count > 2) pause(); else start(0);
+                }
+                waitpid(child, 0, 0);
+            }
+            return 0; }";
+    const SCRIPT: &str = "
+        mkdir -p /tmp; mount -t tmpfs none /tmp
+        for load in '50' '50 other'; do
+            name=load${#load}
+            /bin/recorder record --callers bprm_execve -m 8M -o /tmp/t.parquet -- /bin/starts $load >/tmp/said 2>&1
+            # What it has, in three answers.
+            /bin/recorder stat /tmp/t.parquet --by cache --format json >/tmp/caches 2>>/tmp/said
+            /bin/recorder stat /tmp/t.parquet --by stack --format json >/tmp/stacks 2>>/tmp/said
+            /bin/recorder info /tmp/t.parquet >>/tmp/said 2>&1
+            for it in caches stacks said; do send $name.$it /tmp/$it; done
+        done\n";
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (program, script, source) = (place("recorder"), place("script.sh"), place("starts.c"));
+    strip_into(&program);
+    fs::write(&script, SCRIPT).unwrap();
+    fs::write(&source, SOURCE).unwrap();
+    let mut cc = Command::new("cc");
+    cc.args(["-O1", "-static", "-pthread", "-o", &place("starts"), &source]);
+    assert!(cc.status().unwrap().success());
+    for series in ["6.12", "7.3"] {
+        let (guest, out) = (format!("debian:{series}"), place(series));
+        let boot = ["boot", &guest, "--memory", "2048", "--cpus", "2", "--with", &program];
+        let rest = ["--with", &place("starts"), "--script", &script, "-o", &out];
+        let output = kernel(&[&boot[..], &rest].concat()).output().unwrap();
+        assert!(output.status.success(), "{series}: {}", String::from_utf8_lossy(&output.stderr));
+        let read = |name: &str| fs::read_to_string(format!("{out}/files/{name}")).unwrap();
+        let groups = |name: &str| -> Vec<serde_json::Value> {
+            let answer: serde_json::Value = serde_json::from_str(&read(name)).expect(name);
+            answer["groups"].as_array().unwrap().clone()
+        };
+        let areas = |load: &str| {
+            let groups = groups(&format!("{load}.caches"));
+            let group = groups.iter().find(|group| group["names"][0] == "vm_area_struct");
+            group.map_or(0, |group| group["allocs"].as_u64().unwrap())
+        };
+        let said = format!("{series}: {}", read("load8.said"));
+        assert!(!said.contains("looked for"), "{said}");
+        assert_eq!(areas("load2"), areas("load8"), "{said}");
+        assert!(areas("load8") >= 51 * 4, "{said}");
+        for group in groups("load8.stacks") {
+            let frames = group["stack"].as_array().unwrap();
+            let functions = frames.iter().filter_map(|frame| frame.as_str()?.split('+').next());
+            let times = functions.filter(|function| *function == "bprm_execve").count();
+            assert_eq!(times, 1, "{series}: {frames:?}");
+            // Code without a symbol stands far behind one.
+            let is_far = |frame: &serde_json::Value| {
+                let offset = frame.as_str().and_then(|frame| frame.split("+0x").nth(1));
+                offset.is_none_or(|offset| offset.len() > 4)
+            };
+            assert!(!frames.iter().any(is_far), "{series}: {frames:?}");
+        }
+    }
+}
+
 /// A module leaks from three callers of one `kstrdup`, beside a million strings a minute that are freed. Two hunts run at
 /// once: one follows every object, and the other a sample.
 #[test]

@@ -15,7 +15,7 @@ use slablab_tests::{root, run, stdout};
 fn headers() -> Vec<String> {
     let include = slablab_kapi::toolchain::include_folder().expect("the headers can be unpacked");
     let mut names = Vec::new();
-    for folder in ["asm", "kunit", "linux", "linux/device", "linux/sched", "net"] {
+    for folder in ["asm", "crypto", "kunit", "linux", "linux/device", "linux/sched", "net"] {
         for entry in fs::read_dir(include.join(folder)).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             names.extend(name.ends_with(".h").then(|| format!("{folder}/{name}")));

@@ -49,6 +49,8 @@ fn tests_and_samples_of_6_1_pass() {
 #[test]
 fn tests_and_samples_of_6_12_pass() {
     let cases = [
+        ("kernel/resource_kunit.c", "ok 1 resource"),
+        ("kernel/sysctl-test.c", "ok 1 sysctl_test"),
         ("lib/atomic64_test.c", "passed for x86-64 platform"),
         ("lib/bitfield_kunit.c", "ok 1 bitfields"),
         ("lib/checksum_kunit.c", "ok 1 checksum"),
@@ -100,6 +102,8 @@ fn tests_and_samples_of_6_12_pass() {
 #[test]
 fn tests_and_samples_of_7_3_pass() {
     let cases = [
+        ("kernel/resource_kunit.c", "ok 1 resource"),
+        ("kernel/sysctl-test.c", "ok 1 sysctl_test"),
         ("lib/dim/dim_kunit.c", "ok 1 dim"),
         ("lib/kunit/backtrace-suppression-test.c", "ok 1 backtrace-suppression-test"),
         ("lib/kunit/kunit-example-test.c", "ok 3 example"),
@@ -235,6 +239,29 @@ fn tests_that_share_a_header_pass() {
     }
 }
 
+/// Check sums and hashes, in a task and in interrupts, against Linux's own numbers.
+#[test]
+fn sums_and_hashes_pass_their_suites() {
+    let crypto = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
+    let file = |hash: &str, kind: &str| format!("lib/crypto/tests/{hash}{kind}");
+    let vectors = crypto.map(|hash| file(hash, "-testvecs.h"));
+    let shared = ["hash-test-template.h", "test-utils.h"].map(|name| file("", name));
+    let mut suites = vec![("lib/crc/tests/crc_kunit.c".to_owned(), "crc")];
+    suites.extend(crypto.map(|hash| (file(hash, "_kunit.c"), hash)));
+    let files = suites.iter().map(|(suite, _)| suite).chain(&vectors).chain(&shared);
+    let Some(folder) = sources("7.3", files.map(String::as_str)) else { return };
+    for (suite, name) in &suites {
+        let path = folder.path().join(suite);
+        let words = ["insmod", "--timeout", "0", "--kernel-version", "7.3", path.to_str().unwrap()];
+        let output = run(&words);
+        let text = String::from_utf8_lossy(&output.stdout);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{suite}: {stderr}{text}");
+        assert!(text.contains(&format!("ok 1 {name}")), "{suite}: {text}");
+        assert!(!text.contains("not ok"), "{suite}: {text}");
+    }
+}
+
 /// KUnit's own tests: cases in cases, resources, replaced functions, devices with a driver.
 #[test]
 fn kunit_passes_its_own_tests() {
@@ -268,6 +295,11 @@ fn suites_with_a_planted_failure_fail() {
         ),
         ("lib/test_objagg.c", "EXPECT_STATS(1, ROOT(1, 1, 1))", "EXPECT_STATS(1, ROOT(1, 1, 2))"),
         ("lib/longest_symbol_kunit.c", "return RETURN_LONGEST_SYM;", "return 1;"),
+        (
+            "kernel/resource_kunit.c",
+            "KUNIT_EXPECT_EQ(test, REGION_DISJOINT,",
+            "KUNIT_EXPECT_EQ(test, REGION_MIXED,",
+        ),
     ] {
         let files = [file, "lib/kunit/string-stream.h"];
         let Some(folder) = sources("6.12", files.into_iter()) else { return };

@@ -15,6 +15,7 @@ const COMMANDS: &[&str] = &[
     "info traces/build.parquet --cache kmalloc-64",
     "info traces/boot.parquet traces/build.parquet",
     "info TMP/slabinfo",
+    "info TMP/buddyinfo",
     "stat traces/hackbench.parquet",
     "stat traces/boot.parquet --raw-ip",
     "stat traces/hackbench.parquet --by owner,cache",
@@ -88,6 +89,7 @@ fn what_is_printed_as_json_is_as_its_schema_says() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().to_str().unwrap();
     fs::write(folder.path().join("slabinfo"), SLABINFO).unwrap();
+    fs::write(folder.path().join("buddyinfo"), BUDDYINFO).unwrap();
     let _ = typed_trace(&folder.path().join("typed"));
     assert!(slablab().args(["generate", place]).status().unwrap().success());
     let mut published = published(&folder.path().join("slablab/schemas"));
@@ -160,6 +162,9 @@ fn published(folder: &std::path::Path) -> BTreeMap<String, (Schemas, boon::Schem
     });
     compiled.collect()
 }
+
+/// A table of free blocks.
+const BUDDYINFO: &str = "Node 0, zone   Normal    216     55    189    101     84     38     37     27      5      3    587\n";
 
 const SLABINFO: &str = concat!(
     "slabinfo - version: 2.1\n",

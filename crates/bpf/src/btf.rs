@@ -65,6 +65,15 @@ impl Btf {
         bits.map(|bits| i64::from(bits / 8)).ok_or_else(missing)
     }
 
+    /// Returns the id of a structure.
+    ///
+    /// # Errors
+    /// When this kernel has no such structure.
+    pub fn structure(&self, name: &str) -> Result<u32, Error> {
+        let ids = self.named(kind::STRUCT, name);
+        ids.first().copied().ok_or_else(|| Error::Missing(format!("struct {name}")))
+    }
+
     /// Returns a value of an enumeration, whatever that is called.
     ///
     /// # Errors
@@ -190,6 +199,8 @@ mod tests {
         assert_eq!(btf.offset("task", "comm").unwrap(), 0);
         assert_eq!(btf.offset("task", "pid").unwrap(), 8);
         btf.offset("task", "tgid").unwrap_err();
+        assert_eq!(btf.structure("task").unwrap(), 3);
+        btf.structure("thread").unwrap_err();
         let types = ["size_t", "struct task *"].map(str::to_owned).to_vec();
         assert_eq!(btf.tracepoint("x").unwrap(), TracepointArguments { type_id: 7, types });
         btf.tracepoint("y").unwrap_err();

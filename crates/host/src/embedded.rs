@@ -7,7 +7,7 @@
 //! are empty.
 
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::{
@@ -78,10 +78,17 @@ fn mend(folder: &Path, files: &[(&str, &str)]) -> io::Result<()> {
 ///
 /// If there is no cache folder, or something in it cannot be removed.
 pub fn remove_unpacked(kinds: &[&str], keep: &[PathBuf]) -> Result<Vec<PathBuf>, CacheError> {
-    let root = cache_folder()?;
+    remove_unpacked_in(&cache_folder()?, kinds, keep)
+}
+
+fn remove_unpacked_in(
+    root: &Path,
+    kinds: &[&str],
+    keep: &[PathBuf],
+) -> Result<Vec<PathBuf>, CacheError> {
     let mut removed: Vec<PathBuf> =
-        kinds.iter().flat_map(|kind| remove_abandoned(&root, kind)).collect();
-    for entry in fs::read_dir(&root).into_iter().flatten().flatten() {
+        kinds.iter().flat_map(|kind| remove_abandoned(root, kind)).collect();
+    for entry in fs::read_dir(root).into_iter().flatten().flatten() {
         let (name, path) = (entry.file_name(), entry.path());
         let is_unpacked =
             name.to_str().and_then(|name| name.rsplit_once('-')).is_some_and(|(kind, key)| {
@@ -90,9 +97,14 @@ pub fn remove_unpacked(kinds: &[&str], keep: &[PathBuf]) -> Result<Vec<PathBuf>,
                     && key.chars().all(|c| c.is_ascii_hexdigit())
             });
         if is_unpacked && !keep.contains(&path) {
-            fs::remove_dir_all(&path)
-                .map_err(|source| CacheError::Io { path: path.clone(), source })?;
-            removed.push(path);
+            match fs::remove_dir_all(&path) {
+                Ok(()) => removed.push(path),
+                // Another version runs at this moment, and writes into it or removes it.
+                Err(error)
+                    if [ErrorKind::DirectoryNotEmpty, ErrorKind::NotFound]
+                        .contains(&error.kind()) => {}
+                Err(source) => return Err(CacheError::Io { path, source }),
+            }
         }
     }
     removed.sort();
@@ -101,7 +113,28 @@ pub fn remove_unpacked(kinds: &[&str], keep: &[PathBuf]) -> Result<Vec<PathBuf>,
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
+
+    #[test]
+    fn a_folder_that_another_version_writes_into_is_left_to_it() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("kapi-0123456789abcdef");
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    _ = fs::create_dir(&folder);
+                    (0..20).for_each(|file| _ = fs::write(folder.join(file.to_string()), ""));
+                }
+            });
+            let results: Vec<_> =
+                (0..200).map(|_| remove_unpacked_in(root.path(), &["kapi"], &[])).collect();
+            is_over.store(true, Ordering::Relaxed);
+            results.into_iter().for_each(|result| _ = result.unwrap());
+        });
+    }
 
     #[test]
     fn a_file_that_was_emptied_is_written_anew() {

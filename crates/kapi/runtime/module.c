@@ -133,3 +133,13 @@ void time64_to_tm(time64_t seconds, int offset, struct tm *result)
 	/* The day of a year that begins with March, and January's and February's after it. */
 	result->tm_yday = (int)(doy < 306 ? doy + 59 + is_leap(result->tm_year + 1900) : doy - 306);
 }
+
+time64_t mktime64(unsigned int year, unsigned int mon, unsigned int day, unsigned int hour, unsigned int min,
+		  unsigned int sec)
+{
+	/* Years that begin with March, so that a leap day is the last one. */
+	s64 years = (s64)year - (mon < 3), month = (mon + 9) % 12;
+	s64 days = years * 365 + years / 4 - years / 100 + years / 400 + (153 * month + 2) / 5 + day - 1 - 719468;
+
+	return ((days * 24 + hour) * 60 + min) * 60 + sec;
+}

@@ -98,6 +98,11 @@ static int numbers(const struct kind *kind, KAPI_CTL *ctl, int write, void *buff
 {
 	int error;
 
+	/* An entry without values has nothing to say, and takes nothing. */
+	if (!ctl->data || !ctl->maxlen) {
+		*lenp = 0;
+		return 0;
+	}
 	if (is_done(write, lenp, ppos))
 		return 0;
 	error = write ? read_numbers(kind, ctl, buffer, limits) : print_numbers(kind, ctl, buffer, lenp);
@@ -123,6 +128,10 @@ int proc_dostring(KAPI_CTL *ctl, int write, void *buffer, size_t *lenp, loff_t *
 	char *data = ctl->data;
 	size_t len;
 
+	if (!data || !ctl->maxlen) {
+		*lenp = 0;
+		return 0;
+	}
 	if (!write && is_done(write, lenp, ppos))
 		return 0;
 	if (write) {

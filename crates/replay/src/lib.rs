@@ -67,6 +67,7 @@ pub use metrics::moments::{When, passes};
 pub use metrics::page_groups::{
     PageBy, PageGroup, PageLabels, USE_SLAB, USE_UNTOLD, migrate_type, page_groups,
 };
+pub use metrics::page_waits::{PageWaits, WaitKind, page_waits};
 pub use metrics::pages::{PageHolder, PageHolding, PageHoldings, page_holdings};
 pub use metrics::perf_kmem::{PerfAlloc, PerfKmem, PerfSite, PerfTotals, fragmentation_percent};
 pub use metrics::perf_pages::{PerfPageAlloc, PerfPageRow, PerfPages, PerfPagesTotals};

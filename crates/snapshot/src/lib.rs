@@ -11,13 +11,14 @@
 //! A number that a table does not have is `None`, never 0. A row that is read is whole. What looked like a row and was
 //! not read is counted, with the number of its line. Nothing here knows a file or a clock: the caller gives lines.
 //!
-//! Modules, lower ones first: `entry`; `edge`, `html`, `series`, `known`; `line`, `host`; `heading`, `spoken`; `stamp`; `rows`;
-//! `cut`, `paste`, `holders`; `moments`, `growth`; `machines`, `sides`; `reader`; `text`.
+//! Modules, lower ones first: `entry`, `free`; `edge`, `html`, `series`, `known`; `line`, `host`; `heading`, `spoken`; `stamp`;
+//! `rows`; `cut`, `paste`, `holders`; `moments`, `growth`; `machines`, `sides`; `reader`; `text`.
 #![forbid(unsafe_code)]
 
 mod cut;
 mod edge;
 mod entry;
+mod free;
 mod growth;
 mod heading;
 mod holders;
@@ -37,6 +38,7 @@ mod stamp;
 mod text;
 
 pub use entry::{Entry, Machine, Moment};
+pub use free::FreeBlocks;
 pub use growth::{Growth, Pace, Rise, growth};
 pub use holders::{Family, Holders, holders};
 pub use known::{KnownCache, Reclaim, known};

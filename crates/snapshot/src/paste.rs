@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::entry::{Machine, Moment};
+use crate::free::{self, FreeBlocks};
 use crate::heading::{Differing, are_names};
 use crate::host;
 use crate::rows::Kind;
@@ -21,6 +22,8 @@ pub struct Paste {
     pub tables: Vec<Table>,
     /// What machines say of their memory, at one moment or several
     pub machine: Vec<Said>,
+    /// The free blocks of zones, the last list of each
+    pub free: Vec<FreeBlocks>,
     /// Lines that looked like a row and could not be read
     pub unread_lines: u64,
     /// The first of them
@@ -139,6 +142,9 @@ impl Paste {
             all.machine.extend(
                 paste.machine.into_iter().map(|said| Said { host: host_of(said.host), ..said }),
             );
+            for list in paste.free {
+                free::add(&mut all.free, FreeBlocks { host: host_of(list.host.clone()), ..list });
+            }
             for mut table in paste.tables {
                 table.host = host_of(table.host);
                 if let ([only], Some(seconds)) = (&mut table.moments[..], file_seconds)

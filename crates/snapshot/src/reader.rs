@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, HashSet};
 use crate::cut::{Alone, Cut, Joined};
 use crate::edge::{Columns, Edge};
 use crate::entry::{Entry, Machine};
+use crate::free::{self, FreeBlocks};
 use crate::heading::Heading;
 use crate::host;
 use crate::html;
@@ -77,6 +78,8 @@ pub struct Reader {
     paste: Paste,
     /// What the machine says, and when
     machine: Vec<SaidAt>,
+    /// The free lists of each host
+    free: BTreeMap<usize, Vec<FreeBlocks>>,
     /// What stands above the next row
     above: Above,
     /// The time since the last boot that a line told last
@@ -194,6 +197,11 @@ impl Reader {
             self.edge = Edge::Free;
             return;
         }
+        if let Some(list) = free::read(&words) {
+            self.end_cut();
+            free::add(self.free.entry(self.host).or_default(), list);
+            return;
+        }
         let found = self.found(&words);
         if self.joins(&clean, found.as_ref()) {
             return;
@@ -224,7 +232,7 @@ impl Reader {
             }
         }
         let has_hosts = self.has_hosts();
-        let Self { mut tables, order, mut paste, number, mut machine, hosts, .. } = self;
+        let Self { mut tables, order, mut paste, number, mut machine, free, hosts, .. } = self;
         let names = hosts.into_iter().filter(|host| has_hosts || !host.is_label);
         let mut hosts: Vec<String> = names.map(|host| host.name).collect();
         if !has_hosts {
@@ -244,6 +252,10 @@ impl Reader {
         let said =
             machine.iter().map(|said| Said { host: named(said.host), machine: said.machine });
         paste.machine = said.collect();
+        for (host, lists) in free {
+            let of_host = |list| FreeBlocks { host: named(host), ..list };
+            lists.into_iter().map(of_host).for_each(|list| free::add(&mut paste.free, list));
+        }
         paste.hosts = hosts;
         paste.lines = number;
         paste

@@ -103,6 +103,11 @@ macro_rules! columns {
                 $(self.$field.push(event.$field);)*
             }
 
+            /// Appends rows, column by column: row by row each column would be looked at for room.
+            pub(crate) fn extend(&mut self, events: &[Event]) {
+                $(self.$field.extend(events.iter().map(|event| event.$field));)*
+            }
+
             /// Removes all rows and keeps the memory.
             pub fn clear(&mut self) {
                 $(self.$field.clear();)*

@@ -1,6 +1,6 @@
 //! The events of the page allocator: their kinds, and what a source says of one beside what all events have.
 //!
-//! Linux counterpart: `include/trace/events/kmem.h` @ 6.1 and 6.18.
+//! Linux counterpart: `include/trace/events/kmem.h`, `vmscan.h` and `compaction.h` @ 6.1 and 6.18.
 
 /// Stands for the page of an allocation that failed.
 pub const NO_PAGE: u64 = u64::MAX;
@@ -30,20 +30,45 @@ pub enum PageKind {
     AllocExtfrag = 5,
     /// The pages were allocated again without a free in between: the importer puts this row before that allocation.
     ImplicitFree = 6,
+    /// `vmscan:mm_vmscan_direct_reclaim_begin`: a thread that asks for pages frees some of others first
+    ReclaimBegin = 7,
+    /// `vmscan:mm_vmscan_direct_reclaim_end`: it goes on
+    ReclaimEnd = 8,
+    /// `compaction:mm_compaction_begin`: a thread moves pages of a zone together, so that larger blocks come free
+    CompactionBegin = 9,
+    /// `compaction:mm_compaction_end`: it goes on
+    CompactionEnd = 10,
+    /// `vmscan:mm_vmscan_memcg_reclaim_begin`: a thread frees pages of a cgroup that has reached its limit
+    CgroupReclaimBegin = 11,
+    /// `vmscan:mm_vmscan_memcg_reclaim_end`: it goes on
+    CgroupReclaimEnd = 12,
 }
 
 impl PageKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [PageKind; 7] = {
+    pub const ALL: [PageKind; 13] = {
         use PageKind::*;
-        [Alloc, Free, FreeBatched, AllocZoneLocked, PcpuDrain, AllocExtfrag, ImplicitFree]
+        [
+            Alloc,
+            Free,
+            FreeBatched,
+            AllocZoneLocked,
+            PcpuDrain,
+            AllocExtfrag,
+            ImplicitFree,
+            ReclaimBegin,
+            ReclaimEnd,
+            CompactionBegin,
+            CompactionEnd,
+            CgroupReclaimBegin,
+            CgroupReclaimEnd,
+        ]
     };
 
-    /// Those that a kernel has.
-    pub const RECORDED: [PageKind; 6] = {
-        use PageKind::*;
-        [Alloc, Free, FreeBatched, AllocZoneLocked, PcpuDrain, AllocExtfrag]
-    };
+    /// Returns those that a kernel has: all but the one that the importer makes.
+    pub fn recorded() -> impl Iterator<Item = PageKind> {
+        PageKind::ALL.into_iter().filter(|kind| *kind != PageKind::ImplicitFree)
+    }
 
     /// Returns the name it has in the `kind` column: the tracepoint's own, or `mm_page_implicit_free`.
     pub const fn name(self) -> &'static str {
@@ -55,7 +80,46 @@ impl PageKind {
             PageKind::PcpuDrain => "mm_page_pcpu_drain",
             PageKind::AllocExtfrag => "mm_page_alloc_extfrag",
             PageKind::ImplicitFree => "mm_page_implicit_free",
+            PageKind::ReclaimBegin => "mm_vmscan_direct_reclaim_begin",
+            PageKind::ReclaimEnd => "mm_vmscan_direct_reclaim_end",
+            PageKind::CompactionBegin => "mm_compaction_begin",
+            PageKind::CompactionEnd => "mm_compaction_end",
+            PageKind::CgroupReclaimBegin => "mm_vmscan_memcg_reclaim_begin",
+            PageKind::CgroupReclaimEnd => "mm_vmscan_memcg_reclaim_end",
         }
+    }
+
+    /// Returns the folder of tracefs that has the event.
+    pub(crate) const fn folder(self) -> &'static str {
+        match self {
+            PageKind::ReclaimBegin
+            | PageKind::ReclaimEnd
+            | PageKind::CgroupReclaimBegin
+            | PageKind::CgroupReclaimEnd => "vmscan",
+            PageKind::CompactionBegin | PageKind::CompactionEnd => "compaction",
+            _ => "kmem",
+        }
+    }
+
+    /// Returns where tracefs has the event: `kmem/mm_page_alloc`.
+    pub(crate) fn path(self) -> String {
+        format!("{}/{}", self.folder(), self.name())
+    }
+
+    /// Returns whether it is of a block of pages, and not of a thread that makes room.
+    #[must_use]
+    pub const fn is_of_block(self) -> bool {
+        matches!(self.folder().as_bytes(), b"kmem")
+    }
+
+    /// Returns whether it says with which flags pages were asked for.
+    pub(crate) const fn has_gfp(self) -> bool {
+        matches!(self, PageKind::Alloc) || self.is_reclaim()
+    }
+
+    /// Returns whether a thread begins to free pages of others.
+    pub(crate) const fn is_reclaim(self) -> bool {
+        matches!(self, PageKind::ReclaimBegin | PageKind::CgroupReclaimBegin)
     }
 
     /// Returns the kind with that name.
@@ -65,7 +129,7 @@ impl PageKind {
 
     /// Returns the kind of the kernel's event of that name.
     pub(crate) fn of_event(name: &str) -> Option<PageKind> {
-        PageKind::RECORDED.into_iter().find(|kind| kind.name() == name)
+        PageKind::recorded().find(|kind| kind.name() == name)
     }
 }
 
@@ -126,6 +190,6 @@ mod tests {
     fn bytes_are_read_as_they_were_written() {
         let page = RawPage { order: 9, migrate_type: 1, ..RawPage::new(PageKind::AllocExtfrag) };
         assert_eq!(RawPage::from_bytes(page.to_bytes()), Some(page));
-        assert_eq!(RawPage::from_bytes([7, 0, 0, 0, 0, 0]), None);
+        assert_eq!(RawPage::from_bytes([13, 0, 0, 0, 0, 0]), None);
     }
 }

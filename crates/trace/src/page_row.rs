@@ -52,8 +52,7 @@ mod tests {
         for kind in PageKind::ALL {
             assert_eq!(PageKind::from_name(kind.name()), Some(kind));
             assert!(
-                kind.name().starts_with("mm_page_")
-                    && crate::Kind::from_name(kind.name()).is_none()
+                kind.name().starts_with("mm_") && crate::Kind::from_name(kind.name()).is_none()
             );
         }
         assert_eq!(PageKind::of_event("mm_page_implicit_free"), None);

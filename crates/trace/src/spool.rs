@@ -124,7 +124,7 @@ mod tests {
             stack: number as u32 + 2,
             page: number
                 .is_multiple_of(3)
-                .then(|| RawPage::new(PageKind::ALL[number as usize % 7])),
+                .then(|| RawPage::new(PageKind::ALL[number as usize % PageKind::ALL.len()])),
         };
         let events: Vec<RawEvent> = (0..1000).map(event).collect();
         let path = Path::new("test");

@@ -12,6 +12,40 @@ use std::path::Path;
 
 use crate::Error;
 
+/// A function as it is named, or a place in it: `function+0x1c [module]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place<'a> {
+    pub(crate) function: &'a str,
+    pub(crate) offset: Option<u64>,
+    pub(crate) module: Option<&'a str>,
+}
+
+impl Place<'_> {
+    /// Reads a name; `None` where what is behind `+` is not a number.
+    pub(crate) fn parse(name: &str) -> Option<Place<'_>> {
+        let bare = name.strip_suffix(']').and_then(|name| name.split_once(" ["));
+        let (place, module) = bare.map_or((name, None), |(place, module)| (place, Some(module)));
+        let Some((function, offset)) = place.split_once('+') else {
+            return Some(Place { function: place, offset: None, module });
+        };
+        let digits = offset.strip_prefix("0x").unwrap_or(offset);
+        let offset = Some(u64::from_str_radix(digits, 16).ok()?);
+        Some(Place { function, offset, module })
+    }
+
+    /// Returns the function alone of a name.
+    pub(crate) fn function_of(name: &str) -> &str {
+        Place::parse(name).map_or(name, |place| place.function)
+    }
+
+    /// Returns whether it has all that `wanted` names.
+    pub(crate) fn is_of(&self, wanted: &Place<'_>) -> bool {
+        self.function == wanted.function
+            && (wanted.offset.is_none() || self.offset == wanted.offset)
+            && (wanted.module.is_none() || self.module == wanted.module)
+    }
+}
+
 /// A table of the kernel's symbols, ordered by address.
 #[derive(Debug, Clone, Default)]
 pub struct Symbols {
@@ -49,6 +83,11 @@ pub struct Symbol<'a> {
 
 /// What an unknown symbol's end is rounded up to: a page, as perf does for the last one.
 const PAGE_BYTES: u64 = 4096;
+
+/// No function is so long: further behind a symbol is something else.
+const FUNCTION_BYTES_MAX: u64 = 1 << 16;
+/// What kallsyms calls the module of BPF's code, where it lists that at all.
+const MADE_BY_BPF: &str = "bpf";
 
 impl Symbols {
     /// Reads the symbols of the running kernel. Without the right to see addresses the table is empty.
@@ -110,29 +149,35 @@ impl Symbols {
         })
     }
 
-    /// Returns where the functions of that name are, or the one address of `name+0x1c` in each; without its module.
+    /// Returns whether `address` is in a function of the kernel or of a module, and not in code that was made while it runs.
+    pub(crate) fn knows(&self, address: u64) -> bool {
+        let symbol = self.find(address);
+        symbol.is_some_and(|it| it.offset < FUNCTION_BYTES_MAX && it.module != Some(MADE_BY_BPF))
+    }
+
+    /// Returns where the functions of that name are, or the one address of `name+0x1c` in each that is so long. Behind it,
+    /// ` [module]` chooses those of a module.
     pub fn places(&self, name: &str) -> Vec<Range<u64>> {
-        let (name, offset) = match name.split_once('+') {
-            Some((name, offset)) => {
-                let digits = offset.trim_start_matches("0x");
-                let Ok(offset) = u64::from_str_radix(digits, 16) else { return Vec::new() };
-                (name, Some(offset))
-            }
-            None => (name, None),
+        let Some(asked) = Place::parse(name) else { return Vec::new() };
+        let is_asked = |name: &Name| {
+            name.symbol == asked.function
+                && asked.module.is_none_or(|module| name.module.as_deref() == Some(module))
         };
-        let named = (0..self.names.len()).filter(|&at| self.names[at].symbol == name);
+        let named = (0..self.names.len()).filter(|&at| is_asked(&self.names[at]));
         let whole =
             |at: usize| self.starts[at]..self.starts.get(at + 1).copied().unwrap_or(self.end);
-        let part = |whole: Range<u64>| match offset {
-            Some(offset) => whole.start + offset..whole.start + offset + 1,
-            None => whole,
+        let part = |whole: Range<u64>| match asked.offset {
+            // The return address of a function's last call may be where the next begins.
+            Some(offset) if offset > whole.end - whole.start => None,
+            Some(offset) => Some(whole.start + offset..whole.start + offset + 1),
+            None => Some(whole),
         };
-        named.map(|at| part(whole(at))).collect()
+        named.filter_map(|at| part(whole(at))).collect()
     }
 
     /// Returns the parts that a compiler made of a function: `name.part.0`, `name.constprop.0`; without its module.
     pub(crate) fn parts(&self, name: &str) -> Vec<String> {
-        let function = name.split('+').next().unwrap_or(name);
+        let function = Place::function_of(name);
         let is_part =
             |symbol: &str| symbol.strip_prefix(function).is_some_and(|r| r.starts_with('.'));
         let names = self.names.iter().map(|name| &name.symbol[..]);
@@ -209,6 +254,43 @@ mod tests {
         );
         assert_eq!(symbols.parts("getname_flags+0x24"), ["getname_flags.part.0"]);
         assert!(symbols.parts("getname").is_empty());
+    }
+
+    /// An offset beyond the function was taken for an address somewhere else, and one beyond all addresses ended in a panic.
+    #[test]
+    fn an_offset_is_of_a_function_that_is_so_long() {
+        let symbols = Symbols::parse(TEXT);
+        let local = 0xffff_ffff_8100_0100;
+        for offset in [0x1c, 0x100] {
+            let places = symbols.places(&format!("local+{offset:#x}"));
+            assert_eq!(places.len(), 1);
+            assert_eq!(places[0], local + offset..local + offset + 1);
+        }
+        for beyond in ["local+0x101", "local+0xffffffffffffffff", "local+0x10000000000000000"] {
+            assert!(symbols.places(beyond).is_empty(), "{beyond}");
+        }
+    }
+
+    #[test]
+    fn code_that_was_made_later_is_not_known() {
+        let symbols = Symbols::parse(
+            "1000 t f\n2000 t g\t[one]\n5000 t bpf_trampoline_1\t[bpf]\n6000 t end\n",
+        );
+        assert!(symbols.knows(0x1010) && symbols.knows(0x2010));
+        assert!(!symbols.knows(0x5010) && !symbols.knows(0x10) && !symbols.knows(0x1_0000_0000));
+        assert!(!Symbols::parse("1000 t f\n90000 t end\n").knows(0x1_1000));
+    }
+
+    /// Whatever module was named, functions of all were taken.
+    #[test]
+    fn a_function_named_with_its_module_is_of_that_module() {
+        let symbols = Symbols::parse("1000 t f\t[one]\n2000 t f\t[two]\n3000 t f\n4000 t end\n");
+        let places = |name: &str| -> Vec<u64> {
+            symbols.places(name).into_iter().map(|place| place.start).collect()
+        };
+        assert_eq!(places("f"), [0x1000, 0x2000, 0x3000]);
+        assert_eq!(places("f+0x4 [two]"), [0x2004]);
+        assert!(places("f [three]").is_empty() && places("end [one]").is_empty());
     }
 
     #[test]

@@ -165,6 +165,21 @@ fn called_before(output: &Path) {
     assert!(allocs >= 64, "{meta:?}");
 }
 
+/// A caller that is named by one of its places: all its events were left out, and the command said that there were none.
+fn called_by_its_offset(output: &Path, called: &slablab_trace::Meta, command: &[&str]) {
+    let frames =
+        (0..called.stacks.frames_len() as u32).map(|frame| &called.stacks.frame(frame).name);
+    let place = frames.into_iter().find(|name| name.starts_with("copy_process+")).unwrap();
+    let options =
+        RecordOptions { callers: vec![place.clone()], stacks: true, ..options(output, command) };
+    let summary = record(&options, &mut |_| {}).unwrap();
+    assert!(summary.meta.events > 0 && summary.silent_callers.is_empty(), "{place}");
+    for stack in 0..summary.meta.stacks.len() as u32 {
+        let mut frames = summary.meta.stacks.frames(stack);
+        assert!(frames.any(|frame| frame.name == *place), "{place}: stack {stack}");
+    }
+}
+
 /// Chosen call sites and callers have their own objects and no others, each with its free.
 fn chosen(output: &Path) {
     let forks = ["sh", "-c", "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done; sleep 1"];
@@ -202,6 +217,7 @@ fn chosen(output: &Path) {
         let mut frames = called.stacks.frames(stack);
         assert!(frames.any(|frame| is_of_site(&frame.name)), "stack {stack}");
     }
+    called_by_its_offset(output, &called, &forks);
     called_before(output);
     // A function that does not run: the summary says so.
     let none =

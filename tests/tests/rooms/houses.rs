@@ -89,7 +89,7 @@ const LINUX: House = House {
 const SNAPSHOT: House = House {
     name: "snapshot",
     levels: &[
-        &["edge", "entry", "host", "html", "series", "known"],
+        &["edge", "entry", "free", "host", "html", "series", "known"],
         &["line", "heading"],
         &["spoken"],
         &["stamp"],

@@ -60,6 +60,8 @@ pub(super) mod class {
 /// What `r1 = map NAME` and `r1 = value NAME` have as their source.
 pub(super) const MAP: u8 = 1;
 pub(super) const MAP_VALUE: u8 = 2;
+/// What a call of one of the kernel's own functions has as its source.
+pub(super) const KERNEL_FUNCTION: u8 = 2;
 
 /// Returns the code of an assignment's operator.
 pub(super) fn arithmetic(operator: &str) -> Option<u8> {

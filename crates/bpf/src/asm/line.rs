@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::instruction::{
-    Instruction, MAP, MAP_VALUE, arithmetic, class, comparison, helper, width,
+    Instruction, KERNEL_FUNCTION, MAP, MAP_VALUE, arithmetic, class, comparison, helper, width,
 };
 use super::words::{Words, number};
 
@@ -23,6 +23,7 @@ pub(super) struct Scope<'a> {
     pub(super) numbers: &'a HashMap<String, i64>,
     pub(super) maps: &'a HashMap<&'static str, u32>,
     pub(super) values: &'a HashMap<&'static str, u32>,
+    pub(super) parts: &'a HashMap<&'static str, &'static str>,
 }
 
 /// A register, and whether only its lower half is meant.
@@ -51,6 +52,12 @@ pub(super) fn parse<'a>(line: &'a str, scope: &Scope<'_>) -> Result<Piece<'a>, S
     let piece = match words.next() {
         "exit" => Piece::Instruction(Instruction::new(class::EXIT, 0)),
         "goto" => Piece::Jump(Instruction::new(class::JUMP, 0), words.some()?),
+        "call" if words.peek() == "kernel" => {
+            words.next();
+            let id = constant(words.some()?, scope)?;
+            let id = i32::try_from(id).map_err(|_| "the number does not fit into 32 bits")?;
+            Piece::Instruction(Instruction::new(class::CALL, id).registers(0, KERNEL_FUNCTION))
+        }
         "call" => {
             let helper = helper(words.some()?).ok_or("no such helper")?;
             Piece::Instruction(Instruction::new(class::CALL, helper))

@@ -3,12 +3,14 @@
 //! # How it works
 //! A text has programs (`.program NAME` to `.end`) and parts that several of them take over (`.part NAME`, `.use NAME`), and
 //! gives numbers names (`.set NAME 24`). What only the running kernel knows, or who loads it, has a name too: see [`Names`].
-//! [`line`] makes instructions of each line; then jumps get the distance to their labels.
+//! One of the kernel's own functions is called by the number of its type. [`line`] makes instructions of each line; then jumps
+//! get the distance to their labels.
 //!
 //! ```text
 //! r7 = *(u64 *)(r6 + arg.size)        lock *(u32 *)(r0 + 0) += r1
 //! r1 = map live                       if r0 == 0 goto out
 //! r2 = value counts                   call map_lookup_elem
+//!                                     call kernel bpf_rdonly_cast
 //! ```
 //!
 //! # Invariants
@@ -38,6 +40,7 @@ pub struct Names {
     numbers: HashMap<String, i64>,
     maps: HashMap<&'static str, u32>,
     values: HashMap<&'static str, u32>,
+    parts: HashMap<&'static str, &'static str>,
 }
 
 impl Names {
@@ -59,6 +62,11 @@ impl Names {
     /// Gives a shared value a name, for `r1 = value NAME`.
     pub fn value(&mut self, name: &'static str, value: &Shared) {
         self.values.insert(name, value.raw_fd());
+    }
+
+    /// Says which part of the text `.use NAME` takes over, where there are several for one thing.
+    pub fn part(&mut self, name: &'static str, part: &'static str) {
+        self.parts.insert(name, part);
     }
 }
 
@@ -142,8 +150,12 @@ impl<'a> Assembly<'a> {
             }
         }
         names_of_all.extend(names.numbers.iter().map(|(name, number)| (name.clone(), *number)));
-        let scope =
-            line::Scope { numbers: &names_of_all, maps: &names.maps, values: &names.values };
+        let scope = line::Scope {
+            numbers: &names_of_all,
+            maps: &names.maps,
+            values: &names.values,
+            parts: &names.parts,
+        };
         let mut code = Code::default();
         self.add(lines, PARTS_DEEP, &mut code, &scope)?;
         code.linked()
@@ -164,7 +176,8 @@ impl<'a> Assembly<'a> {
                 code.add(*line, scope)?;
                 continue;
             };
-            let part = self.parts.get(part.trim()).ok_or_else(|| line.error("no such part"))?;
+            let part = scope.parts.get(part.trim()).copied().unwrap_or(part.trim());
+            let part = self.parts.get(part).ok_or_else(|| line.error("no such part"))?;
             let deep =
                 deep.checked_sub(1).ok_or_else(|| line.error("parts are too deep in parts"))?;
             self.add(part, deep, code, scope)?;
@@ -258,6 +271,7 @@ mod tests {
             ("lock *(u64 *)(r0 + 8) += r1", word(0xdb, 0x10, 8, 0)),
             ("r2 = atomic64_fetch_add((u64 *)(r1 + 8), r2)", word(0xdb, 0x21, 8, 1)),
             ("call map_lookup_elem", word(0x85, 0, 0, 1)),
+            ("call kernel eight", word(0x85, 0x20, 0, 8)),
             ("exit", word(0x95, 0, 0, 0)),
         ];
         for (text, bytes) in forms {
@@ -289,6 +303,20 @@ mod tests {
     }
 
     #[test]
+    fn a_name_says_which_of_several_parts_is_taken_over() {
+        let text =
+            ".part short\nexit\n.end\n.part long\nr0 = 0\nexit\n.end\n.program a\n.use p\n.end";
+        let assembly = Assembly::parse(text).unwrap();
+        let mut names = Names::default();
+        for (part, length) in [("short", 1), ("long", 2)] {
+            names.part("p", part);
+            assert_eq!(assembly.program("a", &names).unwrap().len(), length * 8);
+        }
+        let error = assembly.program("a", &Names::default()).unwrap_err().to_string();
+        assert!(error.contains("no such part"), "{error}");
+    }
+
+    #[test]
     fn a_wrong_text_is_refused_with_its_line() {
         for (text, what) in [
             ("goto nowhere", "no such label"),
@@ -303,6 +331,7 @@ mod tests {
             ("r1 = *(u64 *)(r6 + 70000)", "16 bits"),
             ("r1 = *(u24 *)(r6 + 0)", "u8, u16, u32 or u64"),
             ("call make_coffee", "no such helper"),
+            ("call kernel nothing", "neither a register nor a number"),
             ("r1 = map dead", "no such map"),
             ("*(u64 *)(r10 - 8)", "more is expected"),
             ("exit now", "no more is expected"),

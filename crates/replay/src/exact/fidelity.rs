@@ -72,6 +72,12 @@ impl CachePair {
     pub fn off_slabs(&self) -> u64 {
         self.kernel_slabs.abs_diff(self.model_slabs)
     }
+
+    /// Returns that as a share of the kernel's slabs.
+    #[must_use]
+    pub fn off_share(&self) -> f64 {
+        self.off_slabs() as f64 / self.kernel_slabs.max(1) as f64
+    }
 }
 
 impl Fidelity {

@@ -11,6 +11,7 @@ pub(crate) mod lifetimes;
 pub(crate) mod locality;
 pub(crate) mod moments;
 pub(crate) mod page_groups;
+pub(crate) mod page_waits;
 pub(crate) mod pages;
 pub(crate) mod perf_kmem;
 pub(crate) mod perf_pages;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use slablab_report::{Document, Fact, Item, Section, Table, counted, field};
 use slablab_snapshot::{Family, Kind, Machine, Pace, Paste, Tells, Unread, apart, known};
 
+use super::free::FreeAnswer;
 use super::growing;
 use super::held_table::HeldTable;
 use crate::output::{Answer, bytes};
@@ -28,6 +29,9 @@ pub(crate) struct HoldingAnswer {
     unread_lines: u64,
     /// The first of them
     unread: Vec<Unread>,
+    /// The free blocks of pages, where the text has lists of them
+    #[serde(skip_serializing_if = "Option::is_none")]
+    free: Option<FreeAnswer>,
     /// What else to know
     notes: Vec<String>,
 }
@@ -44,6 +48,7 @@ impl HoldingAnswer {
             let said = paste.machine.iter().rfind(|said| said.host == *host);
             said.map(|said| said.machine)
         };
+        let free = (!paste.free.is_empty()).then(|| FreeAnswer::new(files.clone(), &paste));
         let judge = |table: &slablab_snapshot::Table| (apart(&paste, table), machine(&table.host));
         let judged: Vec<_> = paste.tables.iter().map(judge).collect();
         let has_hosts = paste.tables.iter().any(|table| table.host.is_some());
@@ -67,7 +72,7 @@ impl HoldingAnswer {
         });
         let machine = tables.first().and_then(|table| table.machine);
         let (unread_lines, unread) = (paste.unread_lines, paste.unread);
-        Self { files, tables, machine, unread_lines, unread, notes }
+        Self { files, tables, machine, unread_lines, unread, free, notes }
     }
 }
 
@@ -104,6 +109,9 @@ impl Answer for HoldingAnswer {
             let name = format!("table{}", at + 1);
             let items = grows.into_iter().chain([held]).collect();
             sections.push(Section::named(&name, table.name(), items));
+        }
+        for (name, item) in self.free.iter().flat_map(FreeAnswer::tables) {
+            sections.push(Section::named(name, "", vec![item]));
         }
         Document {
             title: format!("{}: what holds memory", self.files.join(", ")),
@@ -213,6 +221,7 @@ impl HoldingAnswer {
     /// Says what was not read, and which lists may lack rows.
     fn notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
+        notes.extend(self.free.as_ref().and_then(FreeAnswer::note));
         let first = &self.tables[0];
         notes.extend(first.beside().map(|said| match &first.host {
             Some(host) => format!("{host}: {said}"),

@@ -19,6 +19,7 @@ pub(crate) mod comparison;
 pub(crate) mod explained;
 pub(crate) mod export;
 pub(crate) mod fit;
+pub(crate) mod free;
 pub(crate) mod groups;
 mod growing;
 mod held_table;

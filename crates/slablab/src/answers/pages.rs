@@ -2,7 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use slablab_replay::{PageGroup, PageHoldings, TraceFacts, USE_SLAB, USE_UNTOLD};
+use slablab_replay::{
+    PageGroup, PageHoldings, PageWaits, TraceFacts, USE_SLAB, USE_UNTOLD, WaitKind,
+};
 use slablab_report::{Cell, Document, Fact, Item, Section, Table, counted, field, human};
 use slablab_trace::{PageKind, PageMeta};
 
@@ -42,8 +44,41 @@ pub(crate) struct PagesAnswer {
     pub(crate) allocs_without_stack: u64,
     /// Whether frees were recorded: where they were not, nothing tells what is alive
     pub(crate) frees_recorded: bool,
+    /// How long threads made room for the pages that they asked for; those that lasted longest first
+    pub(crate) waits: Vec<WaitLine>,
     #[serde(skip)]
     pub(crate) view: PagesView,
+}
+
+/// The waits of one kind, of one program, for blocks of one order.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct WaitLine {
+    /// Direct reclaim, cgroup reclaim or compaction
+    pub(crate) kind: String,
+    pub(crate) program: String,
+    /// The order that was asked for; absent where the events do not tell
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) order: Option<u8>,
+    pub(crate) waits: u64,
+    pub(crate) total_ns: u64,
+    pub(crate) longest_ns: u64,
+    /// Those without a begin or an end in the trace, which count in no other number
+    pub(crate) unended: u64,
+}
+
+impl WaitLine {
+    fn new(waits: &PageWaits) -> Self {
+        let program = if waits.program.is_empty() { "(not known)" } else { &waits.program };
+        Self {
+            kind: waits.kind.name().to_owned(),
+            program: program.to_owned(),
+            order: waits.order,
+            waits: waits.waits,
+            total_ns: waits.total_ns,
+            longest_ns: waits.longest_ns,
+            unended: waits.unended,
+        }
+    }
 }
 
 /// What people see beside the numbers.
@@ -135,6 +170,7 @@ impl PagesAnswer {
         page_bytes: Option<u64>,
         (moments, tables, total): (Vec<MomentLine>, Vec<PageTable>, PageTable),
         holdings: &PageHoldings,
+        waits: &[PageWaits],
         meta: &PageMeta,
         view: PagesView,
     ) -> Self {
@@ -154,6 +190,7 @@ impl PagesAnswer {
             part_frees: meta.part_frees,
             failed_allocs: meta.failed_allocs,
             allocs_without_stack: meta.allocs_without_stack,
+            waits: waits.iter().map(WaitLine::new).collect(),
             frees_recorded: frees.iter().sum::<u64>() > 0,
             view,
         }
@@ -164,9 +201,14 @@ impl PagesAnswer {
     }
 
     fn sentences(&self) -> Vec<String> {
+        if !self.has_blocks() {
+            let none = "The recording has neither allocations nor frees of pages.".to_owned();
+            return std::iter::once(none).chain(self.waited()).collect();
+        }
         let mut sentences = vec![self.live(), self.allocated()];
         sentences.extend(self.most());
         sentences.push(self.of_slabs());
+        sentences.extend(self.waited());
         sentences.extend(self.unseen());
         if !self.is_page_size_told {
             sentences.push(format!(
@@ -175,6 +217,11 @@ impl PagesAnswer {
             ));
         }
         sentences
+    }
+
+    /// Returns whether pages were allocated or freed in the recording.
+    fn has_blocks(&self) -> bool {
+        self.frees_recorded || self.total.allocs + self.failed_allocs > 0
     }
 
     /// Says how many pages were alive at the moments.
@@ -239,6 +286,25 @@ impl PagesAnswer {
         format!("Slabs have {} of them{untold}.", self.bytes(slabs))
     }
 
+    /// Says how long threads made room, and who did most.
+    fn waited(&self) -> Option<String> {
+        let of = |kind: WaitKind| {
+            let lines = self.waits.iter().filter(move |line| line.kind == kind.name());
+            let sum = |(waits, ns), line: &WaitLine| (waits + line.waits, ns + line.total_ns);
+            let (waits, ns) = lines.fold((0, 0u64), sum);
+            (waits > 0).then(|| format!("{} in {}", duration(ns), counted(waits, kind.name())))
+        };
+        let kinds: Vec<String> = WaitKind::ALL.into_iter().filter_map(of).collect();
+        let most = self.waits.first().filter(|_| !kinds.is_empty())?;
+        let order = most.order.map_or(String::new(), |order| format!(" for order {order}"));
+        Some(format!(
+            "Threads made room for pages: {}; most of it {} in {}{order}.",
+            kinds.join(", "),
+            most.kind,
+            most.program
+        ))
+    }
+
     /// Says what the trace did not see.
     fn unseen(&self) -> Option<String> {
         let mut parts = Vec::new();
@@ -256,6 +322,26 @@ impl PagesAnswer {
             ));
         }
         (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
+    }
+
+    fn waits_section(&self) -> Option<Section> {
+        let fields = [
+            field::name("wait", "kind", |line: &WaitLine| &line.kind),
+            field::name("program", "program", |line: &WaitLine| &line.program),
+            field::cell("order", "order", |line: &WaitLine| {
+                line.order.map_or(Cell::Missing, |order| Cell::Count(order.into()))
+            }),
+            field::count("times", "waits", |line: &WaitLine| line.waits),
+            field::cell("total", "total_ns", |line: &WaitLine| Cell::Ns(line.total_ns)),
+            field::cell("longest", "longest_ns", |line: &WaitLine| Cell::Ns(line.longest_ns)),
+            field::count("no end", "unended", |line: &WaitLine| line.unended),
+        ];
+        let how = "Direct reclaim: a thread frees pages of others before it gets its own. Cgroup reclaim: it frees pages of a \
+                   cgroup at its limit. Compaction: it moves pages together. Waits that began before the recording or ended \
+                   after it count under \"no end\" alone.";
+        let table = Table::of(&self.waits, fields);
+        let section = || Section::named("waits", "Waits", vec![Item::table("", how, table)]);
+        (!self.waits.is_empty()).then(section)
     }
 
     fn table(&self, table: &PageTable) -> Table {
@@ -324,6 +410,7 @@ impl Answer for PagesAnswer {
         let how = "Beside allocations and frees: what went between the lists of CPUs and zones (zone_locked, pcpu_drain), and \
                    blocks of another migrate type that were taken (extfrag).";
         sections.push(Section::named("events", "", vec![Item::table("Events", how, kinds)]));
+        sections.extend(self.waits_section());
         let mut facts = facts(file, trace, None);
         facts.push(Fact::new("frees of older pages", thousands(self.older_frees)));
         Document {

@@ -52,13 +52,13 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let [first, ..] = paths[..] else {
-        give(&tables::of_paste(&args.tables)?, output, &args.answer)?;
+        tables::of_paste(&args.tables)?.give(output, &args.answer)?;
         return Ok(ExitCode::SUCCESS);
     };
     let answer = if traces::inputs::are_several(&paths) {
         if let Some(files) = tables::files(&paths)? {
             tables::refuse_filter(first, &args.filter)?;
-            give(&tables::of_files(&files, &args.tables)?, output, &args.answer)?;
+            tables::of_files(&files, &args.tables)?.give(output, &args.answer)?;
             return Ok(ExitCode::SUCCESS);
         }
         refuse(&[(FILTERS, !args.filter.is_empty())])?;
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         match import::open_any(first, &args.filter)? {
             Opened::Trace(trace) => InfoAnswer::of_one(&trace),
             Opened::Tables(input) => {
-                give(&tables::of_input(input, &args.tables)?, output, &args.answer)?;
+                tables::of_input(input, &args.tables)?.give(output, &args.answer)?;
                 return Ok(ExitCode::SUCCESS);
             }
         }

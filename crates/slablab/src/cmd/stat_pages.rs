@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use slablab_linux::Release;
 use slablab_replay::{
-    PageBy, PageLabels, PerfPageAlloc, PerfPages, TraceFacts, page_groups, page_holdings, passes,
+    PageBy, PageLabels, PerfPageAlloc, PerfPages, TraceFacts, page_groups, page_holdings,
+    page_waits, passes,
 };
 use slablab_trace::{Format, Input, Meta, NO_PAGE, PageKind, Source};
 
@@ -89,7 +90,8 @@ pub(crate) fn of_trace(
     };
     let total = table(&[], Vec::new());
     let page_bytes = Some(u64::from(meta.page_bytes)).filter(|bytes| *bytes > 0);
-    Ok(PagesAnswer::new(page_bytes, (moments, tables, total), &holdings, pages, view))
+    let waits = page_waits(&trace)?;
+    Ok(PagesAnswer::new(page_bytes, (moments, tables, total), &holdings, &waits, pages, view))
 }
 
 /// Returns the facts of a trace, with its page events for events.

@@ -15,7 +15,10 @@ use slablab_trace::{Input, is_cache_name};
 
 use super::filter::FilterArgs;
 use super::no_table;
+use crate::answers::free::FreeAnswer;
 use crate::answers::holding::HoldingAnswer;
+use crate::cli::{AnswerArgs, OutputArgs};
+use crate::output::give;
 use crate::say::say;
 
 /// The text by which events name their call site: a text with it is a recording.
@@ -35,7 +38,37 @@ pub(crate) struct TableArgs {
 /// Returns whether an input is a text of tables, by its begin.
 pub(crate) fn is_tables(input: &Input) -> bool {
     let Some(head) = input.head_text().filter(|head| !head.contains(EVENT)) else { return false };
-    Paste::read(head.as_bytes()).is_ok_and(|paste| !paste.tables.is_empty())
+    Paste::read(head.as_bytes()).is_ok_and(|paste| has_any(&paste))
+}
+
+/// Returns whether a text has something that can be answered about.
+fn has_any(paste: &Paste) -> bool {
+    !paste.tables.is_empty() || !paste.free.is_empty()
+}
+
+/// What a text of tables is an answer about.
+pub(crate) enum TablesAnswer {
+    /// What holds slab memory
+    Holding(HoldingAnswer),
+    /// Which blocks of pages are free, where the text tells nothing else
+    Free(FreeAnswer),
+}
+
+impl TablesAnswer {
+    fn new(files: Vec<String>, paste: Paste, args: &TableArgs, notes: Vec<String>) -> Self {
+        if paste.tables.is_empty() {
+            return Self::Free(FreeAnswer::new(files, &paste));
+        }
+        Self::Holding(HoldingAnswer::new(files, paste, args.every, notes))
+    }
+
+    /// Writes the answer.
+    pub(crate) fn give(&self, output: &OutputArgs, args: &AnswerArgs) -> Result<()> {
+        match self {
+            Self::Holding(answer) => give(answer, output, args),
+            Self::Free(answer) => give(answer, output, args),
+        }
+    }
 }
 
 /// Returns the files of tables that several paths, folders and patterns mean, in the order of their moments; nothing if
@@ -135,7 +168,7 @@ pub(crate) fn refuse_filter(path: &Path, filter: &FilterArgs) -> Result<()> {
 }
 
 /// Answers about the tables of an input.
-pub(crate) fn of_input(input: Input, args: &TableArgs) -> Result<HoldingAnswer> {
+pub(crate) fn of_input(input: Input, args: &TableArgs) -> Result<TablesAnswer> {
     let path = input.path().to_owned();
     let name = path.display().to_string();
     let mut paste = read(BufReader::new(input.into_reader()), &name)?;
@@ -143,7 +176,7 @@ pub(crate) fn of_input(input: Input, args: &TableArgs) -> Result<HoldingAnswer> 
         complete(&mut paste);
     }
     let notes = torn(&paste);
-    Ok(HoldingAnswer::new(vec![name], paste, args.every, notes))
+    Ok(TablesAnswer::new(vec![name], paste, args, notes))
 }
 
 /// Says that the end of a series is missing.
@@ -176,7 +209,7 @@ fn complete(paste: &mut Paste) {
 const APART_SECONDS_MIN: f64 = 10.0;
 
 /// Answers about the tables of several files, whose times follow each other.
-pub(crate) fn of_files(paths: &[PathBuf], args: &TableArgs) -> Result<HoldingAnswer> {
+pub(crate) fn of_files(paths: &[PathBuf], args: &TableArgs) -> Result<TablesAnswer> {
     let seconds = |path: &PathBuf| {
         let written = path.metadata().ok()?.modified().ok()?;
         Some(written.duration_since(UNIX_EPOCH).ok()?.as_secs_f64())
@@ -204,21 +237,17 @@ pub(crate) fn of_files(paths: &[PathBuf], args: &TableArgs) -> Result<HoldingAns
         notes.push("The files are taken as moments of one machine.".to_owned());
     }
     notes.extend(torn(&paste));
-    Ok(HoldingAnswer::new(names, paste, args.every, notes))
+    Ok(TablesAnswer::new(names, paste, args, notes))
 }
 
 /// Answers about what is pasted.
-pub(crate) fn of_paste(args: &TableArgs) -> Result<HoldingAnswer> {
+pub(crate) fn of_paste(args: &TableArgs) -> Result<TablesAnswer> {
     if stdin().is_terminal() {
         say("slablab: paste the table, then press Ctrl-D");
     }
     let name = "the paste";
-    Ok(HoldingAnswer::new(
-        vec![name.to_owned()],
-        read(stdin().lock(), name)?,
-        args.every,
-        Vec::new(),
-    ))
+    let paste = read(stdin().lock(), name)?;
+    Ok(TablesAnswer::new(vec![name.to_owned()], paste, args, Vec::new()))
 }
 
 fn read(mut text: impl BufRead, name: &str) -> Result<Paste> {
@@ -226,7 +255,7 @@ fn read(mut text: impl BufRead, name: &str) -> Result<Paste> {
         String::from_utf8_lossy(text.fill_buf().with_context(|| format!("{name}: cannot read"))?);
     let start: String = start.chars().take(400).collect();
     let paste = Paste::read(text).with_context(|| format!("{name}: cannot read"))?;
-    if paste.tables.is_empty() {
+    if !has_any(&paste) {
         if paste.text_lines == 0 {
             bail!(
                 "{name}: the text is blank; give a recording, or a text with a table of slab memory"
@@ -259,4 +288,5 @@ fn lines(paste: &Paste, start: &str) -> String {
 /// What can be read, as refusals say it.
 pub(crate) const READABLE: &str = "slablab info reads one row a line. Of caches: slabinfo, slabtop, vmstat -m, crash's kmem -s, \
     the OOM killer's list, slabinfo of tools/mm, ZFS's slab, node_exporter, SLUB's message of a failed allocation, meminfo. Of \
-    call sites: allocinfo, alloc_traces, kmemleak, memleak, slabratetop, perf kmem and page_owner";
+    call sites: allocinfo, alloc_traces, kmemleak, memleak, slabratetop, perf kmem and page_owner. Of free pages: buddyinfo, \
+    pagetypeinfo and the kernel's list by order";

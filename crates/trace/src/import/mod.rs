@@ -324,17 +324,17 @@ impl Importer {
         source: &mut dyn Source,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Error> {
-        let mut events = Vec::new();
-        let mut reads: u32 = 0;
+        let (mut events, mut reads) = (Vec::new(), 0u32);
         self.objects.keep_classes(source.facts().meta.portion.as_ref());
         while source.read(&mut events)? {
             self.name(source);
             self.check_machine(source)?;
-            let cpus = Some(source.facts().meta.cpus).filter(|cpus| *cpus > 0).unwrap_or(CPUS_MAX);
+            let facts = source.facts();
+            let cpus = if facts.meta.cpus > 0 { facts.meta.cpus } else { CPUS_MAX };
             for part in events.chunks(TOUCHED) {
                 self.objects.touch(part);
                 for event in part {
-                    self.any_event(event, source.facts(), cpus)?;
+                    self.any_event(event, facts, cpus)?;
                 }
             }
             events.clear();

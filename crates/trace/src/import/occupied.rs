@@ -19,6 +19,8 @@ use crate::address_map::AddressMap;
 #[derive(Debug, Default)]
 pub(super) struct Occupied {
     slab_bytes: u64,
+    /// Where that is a power of two, which one: a division takes as long as all else of a look
+    shift: Option<u32>,
     /// By the number of a slab: its live objects.
     live: AddressMap<u32>,
 }
@@ -27,12 +29,17 @@ impl Occupied {
     /// `slab_bytes` are those of a slab; where that is not known, 0, all objects lie in one.
     pub(super) fn new(slab_bytes: u64) -> Occupied {
         let slab_bytes = if slab_bytes == 0 { u64::MAX } else { slab_bytes };
-        Occupied { slab_bytes, live: AddressMap::default() }
+        let shift = slab_bytes.is_power_of_two().then(|| slab_bytes.trailing_zeros());
+        Occupied { slab_bytes, shift, live: AddressMap::default() }
     }
 
     /// Returns the number of the slab that an object lies in.
+    #[inline]
     pub(super) fn slab(&self, ptr: u64) -> u64 {
-        ptr / self.slab_bytes.max(1)
+        match self.shift {
+            Some(shift) => ptr >> shift,
+            None => ptr / self.slab_bytes.max(1),
+        }
     }
 
     /// Returns the addresses of a slab.

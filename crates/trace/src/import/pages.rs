@@ -79,6 +79,11 @@ impl Pages {
                 None => return Ok(()),
             },
             PageKind::AllocZoneLocked | PageKind::PcpuDrain | PageKind::AllocExtfrag => {}
+            PageKind::ReclaimBegin | PageKind::CgroupReclaimBegin => row.gfp = raw.gfp,
+            PageKind::ReclaimEnd
+            | PageKind::CgroupReclaimEnd
+            | PageKind::CompactionBegin
+            | PageKind::CompactionEnd => {}
         }
         writer.push_page(&row)
     }

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::filter::returns;
 use crate::source::{Facts, Source};
 use crate::{Error, NONE, RawEvent};
 
@@ -12,14 +13,15 @@ use crate::{Error, NONE, RawEvent};
 #[derive(Debug)]
 pub(super) struct Called<S> {
     pub(super) source: S,
-    /// Where the functions are; all events are kept where there are none
+    /// The return addresses in the functions; all events are kept where there are none
     places: Vec<Range<u64>>,
     /// By stack, whether it goes through one of them
     known: Vec<bool>,
 }
 
 impl<S: Source> Called<S> {
-    pub(super) fn new(source: S, places: Vec<Range<u64>>) -> Self {
+    pub(super) fn new(source: S, places: &[Range<u64>]) -> Self {
+        let places = places.iter().map(returns).collect();
         Self { source, places, known: Vec::new() }
     }
 }
@@ -34,10 +36,9 @@ impl<S: Source> Source for Called<S> {
         let names = &self.source.facts().names;
         for stack in self.known.len()..names.stacks.len() {
             let (frames, _) = names.stacks.stack(stack as u32);
-            // The return address of a function's last call may be where the next begins.
             let is_in = |frame: &u32| {
                 let address = names.sites[*frame as usize].address;
-                self.places.iter().any(|at| address > at.start && address <= at.end)
+                self.places.iter().any(|at| at.contains(&address))
             };
             self.known.push(frames.iter().any(is_in));
         }

@@ -59,7 +59,7 @@ impl<'a> Filter<'a> {
     pub(super) fn tests(&self, site: Option<&str>) -> Vec<String> {
         let test = |field: &str, place: &Range<u64>| match place.end - place.start {
             1 => format!("{field} == {:#x}", place.start),
-            // The return address of a function's last call may be where the next begins.
+            // See `returns`.
             _ => format!("({field} > {:#x} && {field} <= {:#x})", place.start, place.end),
         };
         let of_sites = site.and_then(|field| any(self.places.iter().map(|at| test(field, at))));
@@ -112,11 +112,19 @@ fn any(tests: impl Iterator<Item = String>) -> Option<String> {
     (!tests.is_empty()).then(|| format!("({})", tests.join(" || ")))
 }
 
+/// Returns which return addresses are in a place: that of a function's last call may be where the next begins.
+pub(super) fn returns(place: &Range<u64>) -> Range<u64> {
+    match place.end - place.start {
+        1 => place.clone(),
+        _ => place.start + 1..place.end + 1,
+    }
+}
+
 /// Returns the places that `sites` mean.
 pub(super) fn places(symbols: &Symbols, sites: &[String]) -> Result<Vec<Range<u64>>, Error> {
     let mut all = Vec::new();
     for site in sites {
-        let places = symbols.places(site.trim_end_matches(']').split(" [").next().unwrap_or(site));
+        let places = symbols.places(site);
         if places.is_empty() {
             return Err(Error::CannotRecord {
                 what: format!("this kernel has no function called {site}, or does not tell where"),
@@ -220,7 +228,7 @@ mod tests {
         assert_eq!(tests("twice").unwrap(), twice);
         assert_eq!(tests("other+0x1c").unwrap(), "(call_site == 0x121c)");
         assert_eq!(tests("end+0x4 [mod]").unwrap(), "(call_site == 0x2044)");
-        for unknown in ["none", "first+zz", ""] {
+        for unknown in ["none", "first+zz", "", "end [other]", "first [mod]"] {
             assert!(tests(unknown).unwrap_err().to_string().contains("no function called"));
         }
     }

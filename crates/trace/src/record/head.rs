@@ -60,13 +60,16 @@ pub(super) struct Tail {
     /// Objects that were chosen, and whose free would not have been seen.
     #[serde(default)]
     pub(super) unfollowed: u64,
-    /// Events that no program looked at, as it was interrupted by them: whether they were chosen is not known. Of a portion
-    /// of the pages they are its share of these.
+    /// Events that no program looked at, as it was looking at another of that CPU: one that an interrupt came between, or another
+    /// thread where the kernel lets it. Whether they were chosen is not known. Of a portion of the pages they are its share.
     #[serde(default)]
     pub(super) unlooked: u64,
     /// Allocations below `callers` that were taken for those of others: an estimate.
     #[serde(default)]
     pub(super) passed_over: u64,
+    /// Allocations whose stack is cut, and in which no caller was found.
+    #[serde(default)]
+    pub(super) too_deep: u64,
     /// The exit status to pass on; `None` without a command, and where the recorder was killed.
     pub(super) status: Option<i32>,
     /// What the command left running.
@@ -93,7 +96,7 @@ pub(super) struct Tail {
 
 impl Head {
     /// Changes when an older version of slablab cannot read the folder any more.
-    pub(super) const VERSION: u32 = 2;
+    pub(super) const VERSION: u32 = 3;
     /// The version whose files have the pages as they are.
     pub(super) const VERSION_WHOLE_PAGES: u32 = 1;
 

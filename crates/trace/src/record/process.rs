@@ -5,7 +5,6 @@
 //! once to write the trace. Events of the recorder's own threads are left out. When the trace is at its path, the folder
 //! is removed; whatever goes wrong before leaves it as it is, so that the same can be tried again.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use slablab_host::Signals;
@@ -24,6 +23,7 @@ use super::until::Until;
 use crate::cgroups::Cgroups;
 use crate::import::{Importer, Unfreed};
 use crate::source::Source;
+use crate::symbols::Place;
 use crate::{Addresses, Error, Meta, Progress, RecordedCache, Symbols, TraceWriter};
 
 /// Makes the trace and removes the folder.
@@ -63,7 +63,7 @@ fn write(
     let source = Until::new(pages.source(symbols.clone())?, tail.until_ns, signals);
     let callers = places(&symbols, &head.chosen.callers)?;
     let is_part = !head.chosen.sites.is_empty() || !callers.is_empty();
-    let source = Called::new(WithoutOwn::new(source, head.pid), callers);
+    let source = Called::new(WithoutOwn::new(source, head.pid), &callers);
     let mut source = Paired::new(source);
     match is_part {
         false => importer.read(&mut source.source, progress)?,
@@ -79,6 +79,13 @@ fn write(
             *lost = missed.max(*lost);
         }
     }
+    // The kernel's statistics do not know what was lost on the disk.
+    for (cpu, damaged) in raw.source().into_iter().flat_map(|raw| raw.source.damaged()) {
+        if let Some(lost) = meta.quality.lost.get_mut(cpu as usize) {
+            *lost = lost.saturating_add(damaged);
+        }
+    }
+    meta.quality.gaps_uncounted = raw.facts().meta.quality.gaps_uncounted;
     meta.comms.extend(raw.facts().meta.comms.clone());
     let changes = raw.facts().cgroup_changes.clone();
     meta.cgroups = Cgroups::follow(&head.cgroups, changes, &tail.cgroups);
@@ -88,8 +95,15 @@ fn write(
     }
     for (count, reason) in [
         (tail.unfollowed, "objects that were not followed, as too many others were"),
-        (tail.unlooked, "events in interrupts that may have been of what was chosen"),
+        (
+            tail.unlooked,
+            "events during the look at another, which may have been of what was chosen",
+        ),
         (tail.passed_over, "allocations of --callers that were taken for others' (estimated)"),
+        (
+            tail.too_deep,
+            "allocations whose stack has more than 64 frames, in which --callers may be",
+        ),
     ] {
         if count > 0 {
             meta.quality.skip_many(reason, count, String::new);
@@ -181,13 +195,7 @@ fn look_at_all(
 /// Returns those of `sites` that no event names, with the parts that the compiler made of each: what is called by the
 /// function's name may be in one of them.
 fn silent(sites: &[String], meta: &Meta, symbols: &Symbols) -> Vec<(String, Vec<String>)> {
-    let is_of = |recorded: &str, wanted: &str| {
-        let rest = recorded.strip_prefix(wanted);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['+', ' ']))
-    };
-    let is_silent = |wanted: &&String| !meta.sites.iter().any(|site| is_of(&site.name, wanted));
-    let silent = sites.iter().filter(is_silent);
-    silent.map(|site| (site.clone(), symbols.parts(site))).collect()
+    unnamed(sites, meta.sites.iter().map(|site| &site.name[..]), symbols)
 }
 
 /// Returns those of `callers` that no stack goes through, with the parts that the compiler made of each.
@@ -196,10 +204,23 @@ fn silent_callers(
     meta: &Meta,
     symbols: &Symbols,
 ) -> Vec<(String, Vec<String>)> {
-    let frames = (0..meta.stacks.frames_len() as u32).map(|frame| &meta.stacks.frame(frame).name);
-    let functions: BTreeSet<_> = frames.map(|name| name.split(['+', ' ']).next()).collect();
-    let silent = callers.iter().filter(|caller| !functions.contains(&Some(caller.as_str())));
-    silent.map(|caller| (caller.clone(), symbols.parts(caller))).collect()
+    let frames = (0..meta.stacks.frames_len() as u32).map(|frame| meta.stacks.frame(frame));
+    unnamed(callers, frames.map(|frame| &frame.name[..]), symbols)
+}
+
+/// Returns those of `wanted` that none of `recorded` is of, with the parts that the compiler made of each.
+fn unnamed<'a>(
+    wanted: &[String],
+    recorded: impl Iterator<Item = &'a str>,
+    symbols: &Symbols,
+) -> Vec<(String, Vec<String>)> {
+    let recorded: Vec<Place<'_>> = recorded.filter_map(Place::parse).collect();
+    let is_silent = |wanted: &&String| {
+        let wanted = Place::parse(wanted);
+        wanted.is_none_or(|wanted| !recorded.iter().any(|place| place.is_of(&wanted)))
+    };
+    let silent = wanted.iter().filter(is_silent);
+    silent.map(|name| (name.clone(), symbols.parts(name))).collect()
 }
 
 /// Returns those of `caches` that no event names: they were idle, or their objects are allocated as kmalloc's are.
@@ -225,6 +246,23 @@ mod tests {
         let meta = Meta { sites: vec![site("g+0x4 [mod]"), site("ff+0x2")], ..Meta::default() };
         let wanted = ["f", "g", "ff+0x2"].map(str::to_owned);
         assert_eq!(silent(&wanted, &meta, &symbols), [("f".into(), vec!["f.part.0".into()])]);
+    }
+
+    /// A caller with an offset was called silent, whatever came from it, and the command ended with status 1.
+    #[test]
+    fn a_caller_named_with_its_offset_or_its_module_is_not_silent_where_a_stack_has_it() {
+        let symbols = Symbols::default();
+        let recorded = ["f+0x1c", "g+0x4 [mod]"];
+        let silent = |wanted: &str| {
+            let silent = unnamed(&[wanted.to_owned()], recorded.into_iter(), &symbols);
+            !silent.is_empty()
+        };
+        for wanted in ["f", "f+0x1c", "f+0x01C", "f+1c", "g", "g+0x4", "g [mod]", "g+0x4 [mod]"] {
+            assert!(!silent(wanted), "{wanted}");
+        }
+        for wanted in ["f+0x1d", "f [mod]", "g [other]", "h"] {
+            assert!(silent(wanted), "{wanted}");
+        }
     }
 
     /// Objects of msg_msg-1k, a bucket of kmem_buckets_create(), have events of kmalloc: the recording was empty, in silence.

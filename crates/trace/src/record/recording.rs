@@ -86,10 +86,9 @@ struct Early {
 fn only(options: &RecordOptions, tracer: Option<&Tracer>) -> Vec<String> {
     let caches = options.caches.iter().map(|cache| format!("cache {cache}"));
     let sites = options.sites.iter().map(|site| format!("call site {site}"));
-    let how = match tracer.is_some_and(Tracer::walks_some) {
-        true => " (looked for in 1 of 256 stacks that are alike)",
-        false => "",
-    };
+    let how = tracer.and_then(Tracer::walked_one_in).map_or_else(String::new, |(some, often)| {
+        format!(" (looked for in 1 of {some} to {often} stacks that are alike)")
+    });
     let callers = options.callers.iter().map(|caller| format!("caller {caller}{how}"));
     let frees = (!options.frees).then(|| "allocations, and no frees".to_owned());
     caches.chain(sites).chain(callers).chain(frees).collect()
@@ -129,10 +128,10 @@ fn tracer(
 }
 
 /// Returns the page allocator's events, without which nothing can be said of pages.
-fn page_events(tracefs: &Tracefs) -> Result<Vec<&'static str>, Error> {
+fn page_events(tracefs: &Tracefs) -> Result<Vec<String>, Error> {
     let events = tracefs.page_events();
-    if events.contains(&PageKind::Alloc.name()) && events.contains(&PageKind::Free.name()) {
-        return Ok(events);
+    if [PageKind::Alloc, PageKind::Free].iter().all(|kind| events.contains(kind)) {
+        return Ok(events.into_iter().map(PageKind::path).collect());
     }
     Err(Error::CannotRecord {
         what: format!("{}/events/kmem has no events of pages", tracefs.root.display()),
@@ -192,7 +191,8 @@ impl Recording {
             true => Probes::define(&tracefs, &instance, &filter),
             false => Probes::none(&tracefs, &instance),
         };
-        let events = events.iter().chain(&page_events).map(|event| format!("kmem/{event}"));
+        let slab_events = events.iter().map(|event| format!("kmem/{event}"));
+        let events = slab_events.chain(page_events);
         let events: Vec<_> = events.chain(probes.paths()).chain(tasks::events(&instance)).collect();
         let page_bytes = instance.page_format()?.bytes();
         let drains = cpus.iter().map(|&cpu| {
@@ -232,7 +232,7 @@ impl Recording {
         };
         let taking = |(tracer, ring): (Tracer, Ring)| {
             let cpus = head.meta.cpus;
-            let taking = Taking::new(ring, &Symbols::running()?, unfinished, page_bytes, cpus)?;
+            let taking = Taking::new(ring, Symbols::running()?, unfinished, page_bytes, cpus)?;
             Ok::<_, Error>((tracer, taking))
         };
         let chosen = tracer.map(taking).transpose()?;
@@ -416,6 +416,7 @@ impl Recording {
             unlooked: tracer.map_or(0, Tracer::misses)
                 / u64::from(self.head.chosen.one_in.unwrap_or(1)),
             passed_over: tracer.map_or(0, Tracer::missed),
+            too_deep: tracer.map_or(0, Tracer::too_deep),
             status: ended.status,
             left_running: ended.left_running,
             slab_reached,

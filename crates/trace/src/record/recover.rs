@@ -153,7 +153,14 @@ mod tests {
     fn recovered(version: u32, pages: &[u8]) -> (u64, String) {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("t.parquet");
-        let mut unfinished = Unfinished::create(&output).unwrap();
+        drop(begun(&output, version, pages));
+        let meta = recover(&output, &mut |_| ()).unwrap().meta;
+        (meta.events, serde_json::to_string(&meta).unwrap())
+    }
+
+    /// Returns what the recorder of a version leaves of these pages.
+    fn begun(output: &Path, version: u32, pages: &[u8]) -> Unfinished {
+        let mut unfinished = Unfinished::create(output).unwrap();
         let head = Head { version, ..made_up::head(1, &[KFREE]) };
         if head.is_packed() {
             unfinished.create_pages(0, PAGE_BYTES).unwrap().write(pages).unwrap();
@@ -163,9 +170,7 @@ mod tests {
         unfinished.write_symbols().unwrap();
         unfinished.begin(&head).unwrap();
         unfinished.write_own_threads(&[]).unwrap();
-        drop(unfinished);
-        let meta = recover(&output, &mut |_| ()).unwrap().meta;
-        (meta.events, serde_json::to_string(&meta).unwrap())
+        unfinished
     }
 
     #[test]
@@ -178,6 +183,32 @@ mod tests {
         let cut = recovered(Head::VERSION_WHOLE_PAGES, &pages[..pages.len() - 9]);
         assert_eq!(cut, recovered(Head::VERSION, &page(1)));
     }
+    /// It used to count as one lost event, whatever it held.
+    #[test]
+    fn a_damaged_block_is_as_many_lost_events_as_it_held() {
+        let pages = [page(1), page(2)].concat();
+        let lost = |damaged: Option<usize>| {
+            let folder = tempfile::tempdir().unwrap();
+            let output = folder.path().join("t.parquet");
+            let unfinished = begun(&output, Head::VERSION, &pages);
+            let path = unfinished.pages_path(0);
+            // Another block behind it.
+            unfinished.append_pages(0, PAGE_BYTES).unwrap().write(&page(3)).unwrap();
+            drop(unfinished);
+            if let Some(at) = damaged {
+                let mut bytes = std::fs::read(&path).unwrap();
+                bytes[at] ^= 1;
+                std::fs::write(&path, bytes).unwrap();
+            }
+            let meta = recover(&output, &mut |_| ()).unwrap().meta;
+            (meta.events, meta.quality.lost, meta.quality.gaps_uncounted)
+        };
+        assert_eq!(lost(None), (300, vec![0], 0));
+        assert_eq!(lost(Some(500)), (100, vec![200], 0));
+        // The head is damaged: how many they were is not known.
+        assert_eq!(lost(Some(20)), (100, vec![1], 1));
+    }
+
     /// The trace was made without the events of a CPU, and nothing told it.
     #[test]
     fn a_file_of_chosen_events_that_is_gone_is_missed() {

@@ -79,10 +79,10 @@ impl Tracefs {
         kmem::EVENTS.map(|(name, _)| name).into_iter().filter(exists).collect()
     }
 
-    /// Returns the names of the page allocator's events that the kernel has.
-    pub(super) fn page_events(&self) -> Vec<&'static str> {
-        let exists = |name: &&str| self.root.join("events/kmem").join(name).is_dir();
-        PageKind::RECORDED.map(PageKind::name).into_iter().filter(exists).collect()
+    /// Returns the kinds of the page allocator's events that the kernel has.
+    pub(super) fn page_events(&self) -> Vec<PageKind> {
+        let exists = |kind: &PageKind| self.root.join("events").join(kind.path()).is_dir();
+        PageKind::recorded().filter(exists).collect()
     }
 
     /// Returns whether events are on already, for somebody else. Whoever turns `record-cmd` off turns it off for

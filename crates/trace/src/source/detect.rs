@@ -69,14 +69,30 @@ fn text(head: &str) -> Option<Format> {
     if head.contains(": PERF_RECORD_") {
         return Some(Format::PerfScript);
     }
-    let is_event = |line: &&str| {
-        ["call_site=", ": k", ": mm_page_"].into_iter().any(|part| line.contains(part))
-    };
+    let of_pages = text::PAGE_NAMES;
+    let is_event =
+        |line: &&str| ["call_site=", ": k"].iter().chain(&of_pages).any(|part| line.contains(part));
     let event = head.lines().find(is_event)?;
-    let names = ["kmalloc", "kfree", "kmem_cache_alloc", "kmem_cache_free", "mm_page_"];
-    if event.contains("kmem:") {
+    let names = ["kmalloc", "kfree", "kmem_cache_alloc", "kmem_cache_free"];
+    if ["kmem:", "vmscan:mm_", "compaction:mm_"].iter().any(|folder| event.contains(folder)) {
         Some(Format::PerfScript)
     } else {
-        names.iter().any(|name| event.contains(name)).then_some(Format::Trace)
+        names.iter().chain(&of_pages).any(|name| event.contains(name)).then_some(Format::Trace)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_begins_with_events_of_pages_is_known_by_them() {
+        let padded = "perf 16188 [001] 59953.511971:             kmem:mm_page_alloc: page=0x1 pfn=0x1 order=0";
+        let waits = "tar 7 [000] 1.5: vmscan:mm_vmscan_direct_reclaim_end: nr_reclaimed=64";
+        let of_tracefs = "tar-7 [000] ..... 1.5: mm_compaction_begin: zone_start=0x1";
+        assert_eq!(text(padded), Some(Format::PerfScript));
+        assert_eq!(text(waits), Some(Format::PerfScript));
+        assert_eq!(text(of_tracefs), Some(Format::Trace));
+        assert_eq!(text("a letter about mm_"), None);
     }
 }

@@ -4,6 +4,8 @@
 //! 6.8 gave `kmem_cache_alloc` a name), so offsets always come from here. The same text stands in
 //! tracefs and in the tracing data of a `perf.data`. Linux counterpart: `kernel/trace/trace_events.c`.
 
+use std::ops::Range;
+
 /// An event's format.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct EventFormat {
@@ -115,10 +117,16 @@ impl Place {
     /// Returns the bytes that the `__data_loc` or `__rel_loc` at this place points at; a text in them ends at a NUL.
     #[inline]
     pub(crate) fn located(self, record: &[u8], form: Form) -> Option<&[u8]> {
+        record.get(self.located_at(record, form)?)
+    }
+
+    /// Returns where these bytes are; they may be beyond the record.
+    #[inline]
+    pub(crate) fn located_at(self, record: &[u8], form: Form) -> Option<Range<usize>> {
         let value = self.unsigned(record)? as usize;
         let base = if form == Form::RelLoc { self.offset + self.bytes } else { 0 };
         let start = base + (value & 0xffff);
-        record.get(start..start + ((value >> 16) & 0xffff))
+        Some(start..start + ((value >> 16) & 0xffff))
     }
 }
 

@@ -4,6 +4,8 @@
 //! Linux counterpart: `include/trace/events/kmem.h` @ 6.1 and 6.18. `kmalloc_node` and
 //! `kmem_cache_alloc_node`, gone since 6.1, count as the events without `_node`.
 
+use std::ops::Range;
+
 use slablab_linux::Gfp;
 
 use super::format::{EventFormat, Form, Place};
@@ -156,6 +158,18 @@ pub(super) fn number(format: &EventFormat, name: &str) -> Result<Place, String> 
     number.ok_or_else(|| format!("event {} has no usable field {name}", format.name))
 }
 
+/// Returns the words of a record in which these bytes are: bits, the lowest for the word of length and time before them. Words
+/// behind the 31st are not told.
+pub(super) fn words(bytes: Range<usize>) -> u32 {
+    let words = bytes.start / 4..bytes.end.div_ceil(4).min(31);
+    words.fold(0, |words, word| words | 2 << word)
+}
+
+fn words_of(places: &[Option<Place>]) -> u32 {
+    let bytes = |place: &Place| place.offset..place.offset.saturating_add(place.bytes.max(1));
+    places.iter().flatten().fold(0, |all, place| all | words(bytes(place)))
+}
+
 /// Where one kmem event keeps its fields.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
@@ -190,22 +204,27 @@ impl Layout {
     }
 
     /// Returns the words of a record that have its numbers and its flags, and neither its call site nor where its cache is
-    /// named: bits, the first word's lowest. Words behind the 31st are not told.
+    /// named: bits, as [`words`] has them.
     pub(super) fn numbers(&self) -> u32 {
-        let words = |place: Place| {
-            let (first, last) = (place.offset / 4, (place.offset + place.bytes.max(1) - 1) / 4);
-            (first..=last.min(31)).fold(0, |words, word| words | 1u32 << word.min(31))
-        };
-        let of = |places: &[Option<Place>]| {
-            let whole = places.iter().flatten().filter(|place| place.offset < 120);
-            whole.fold(0, |all, place| all | words(*place))
-        };
         let sizes = self.sizes.map_or(0, |sizes| {
             let Sizes { bytes_req, bytes_alloc, gfp, node, accounted } = sizes;
-            of(&[Some(bytes_req), Some(bytes_alloc), Some(gfp), node, accounted])
+            words_of(&[Some(bytes_req), Some(bytes_alloc), Some(gfp), node, accounted])
         });
-        let cache = self.cache.0.map(|(place, _)| place);
-        (sizes | of(&[self.maker.flags])) & !of(&[Some(self.call_site), cache])
+        (sizes | words_of(&[self.maker.flags])) & !self.places()
+    }
+
+    /// Returns the words that have the call site, and where the cache is named.
+    pub(super) fn places(&self) -> u32 {
+        words_of(&[Some(self.call_site), self.cache.0.map(|(place, _)| place)])
+    }
+
+    /// Returns where a record has the name of its cache and the NUL behind it, empty where it has none; `None` when it is too
+    /// short.
+    pub(super) fn name_at(&self, record: &[u8]) -> Option<Range<usize>> {
+        let Some((place, form)) = self.cache.0 else { return Some(0..0) };
+        let field = place.located_at(record, form)?;
+        let name = until_nul(record.get(field.clone())?).len();
+        Some(field.start..field.end.min(field.start + name + 1))
     }
 
     /// Reads again what a record says beside time, thread and object, where it differs from that of `event` in numbers

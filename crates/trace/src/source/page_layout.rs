@@ -5,7 +5,7 @@
 //! A page is known by its number (`pfn`); before Linux 3.19 an event has the address of its `struct page`, which serves as
 //! well, as only whether two are the same matters. An allocation that failed has the number -1, or the address 0.
 //!
-//! Linux counterpart: `include/trace/events/kmem.h` @ 6.1 and 6.18.
+//! Linux counterpart: `include/trace/events/kmem.h`, `vmscan.h` and `compaction.h` @ 6.1 and 6.18.
 
 use super::format::{EventFormat, Place};
 use super::kmem::{Maker, number};
@@ -18,6 +18,8 @@ enum PagePlace {
     Number(Place),
     /// The address of its `struct page`
     Address(Place),
+    /// It is of none.
+    None,
 }
 
 /// Where one event of pages keeps its fields.
@@ -39,6 +41,7 @@ impl PageLayout {
     pub(crate) fn new(format: &EventFormat) -> Result<Option<PageLayout>, String> {
         let Some(kind) = PageKind::of_event(&format.name) else { return Ok(None) };
         let page = match number(format, "pfn") {
+            _ if !kind.is_of_block() => PagePlace::None,
             Ok(place) => PagePlace::Number(place),
             Err(missing) => PagePlace::Address(number(format, "page").map_err(|_| missing)?),
         };
@@ -49,16 +52,16 @@ impl PageLayout {
             }
             // One page a record: batches are of single pages.
             PageKind::FreeBatched => (of("order"), None),
+            kind if !kind.is_of_block() && !kind.is_reclaim() => (None, None),
             _ => (Some(number(format, "order")?), of("migratetype")),
         };
-        let is_alloc = kind == PageKind::Alloc;
         Ok(Some(PageLayout {
             kind,
             maker: Maker::new(format)?,
             page,
             order,
             migrate_type,
-            gfp: is_alloc.then(|| number(format, "gfp_flags")).transpose()?,
+            gfp: kind.has_gfp().then(|| number(format, "gfp_flags")).transpose()?,
             fallback_order: of("fallback_order"),
             fallback_type: of("fallback_migratetype"),
             change_ownership: of("change_ownership"),
@@ -78,6 +81,7 @@ impl PageLayout {
                 0 => NO_PAGE,
                 address => address,
             },
+            PagePlace::None => 0,
         };
         let page = RawPage {
             kind: self.kind,
@@ -147,10 +151,24 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_that_makes_room_has_no_page() {
+        let format = ALLOC.replace("mm_page_alloc", "mm_vmscan_direct_reclaim_begin");
+        let layout = PageLayout::new(&EventFormat::parse(&format).unwrap()).unwrap().unwrap();
+        let event = layout.decode(&record(0x1234), 9, 1).unwrap();
+        let page = event.page.unwrap();
+        assert_eq!((event.ptr, event.pid, event.gfp), (0, 7, 0x140cca));
+        assert_eq!((page.kind, page.order), (PageKind::ReclaimBegin, 3));
+        let format = format.replace(" order;", " other;");
+        PageLayout::new(&EventFormat::parse(&format).unwrap()).unwrap_err();
+    }
+
+    #[test]
     fn a_format_without_a_page_is_refused_and_one_of_another_event_is_none_of_ours() {
         let format = |text: &str| PageLayout::new(&EventFormat::parse(text).unwrap());
         assert!(format(&ALLOC.replace(" pfn", " x")).unwrap_err().contains("field pfn"));
-        assert!(format(&ALLOC.replace("mm_page_alloc", "mm_compaction_begin")).unwrap().is_none());
+        assert!(
+            format(&ALLOC.replace("mm_page_alloc", "mm_compaction_suitable")).unwrap().is_none()
+        );
         // As kernels of before 3.19 have it.
         let old = ALLOC.replace("unsigned long pfn", "struct page * page");
         let layout = format(&old).unwrap().unwrap();

@@ -5,12 +5,16 @@
 //! its thread and its object, its event is made of the earlier one, and no name is looked up. Where sizes and flags differ
 //! beside, as in an interrupt, these are read again.
 //!
+//! Between fields, and behind the name of a cache, the kernel leaves in a record what stood in the ring buffer before. Words
+//! that hold nothing else do not matter.
+//!
 //! # Invariants
 //! What is known of a place is of the last record of that place, or nothing is.
 
 use std::io::{ErrorKind, Read};
+use std::ops::Range;
 
-use super::kmem::{Layout, Level};
+use super::kmem::{Layout, Level, words};
 use crate::RawEvent;
 
 /// How a record differs from another.
@@ -38,6 +42,17 @@ pub(crate) enum NextPage {
     Whole(usize),
     /// The head of a page, whose records are given one by one
     Head,
+    /// A part that is damaged, with all that stood in it
+    Damaged(Damage),
+}
+
+/// What is known of a part that is damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Damage {
+    /// Events that were in it, at least
+    pub(crate) events: u64,
+    /// Whether these are all
+    pub(crate) is_counted: bool,
 }
 
 /// What comes next of a page.
@@ -97,22 +112,86 @@ struct Last {
     /// Where the record has its thread and its object
     pid_at: usize,
     ptr_at: usize,
-    /// The words in which another record may differ
-    may_differ: u32,
-    /// Those that are read again then; the first has the number of the event, too
+    /// The words in which another record may not differ
+    fixed: u32,
+    /// Those that are read again where it does; the first has the number of the event, too
     renewed: u32,
     number: [u8; 2],
+    name_end: NameEnd,
     layout: Layout,
 }
 
+/// The word in which the name of a cache ends, where it has other bytes, too.
+#[derive(Debug, Clone, Copy, Default)]
+struct NameEnd {
+    /// Its bit; 0 where the name ends with a word
+    bit: u32,
+    at: usize,
+    /// Which of its bytes are the name's, and these
+    mask: u32,
+    bytes: u32,
+}
+
+impl NameEnd {
+    /// That of a record whose name is at `name`; `None` when the record is too short.
+    fn new(record: &[u8], name: &Range<usize>) -> Option<NameEnd> {
+        let at = name.end / 4 * 4;
+        if name.is_empty() || at == name.end {
+            return Some(NameEnd::default());
+        }
+        let mask = (1 << (8 * (name.end - at))) - 1;
+        let end = NameEnd { bit: words(at..name.end), at, mask, bytes: 0 };
+        Some(NameEnd { bytes: end.bytes_of(record)?, ..end })
+    }
+
+    fn bytes_of(&self, record: &[u8]) -> Option<u32> {
+        Some(u32::from_le_bytes(*record.get(self.at..)?.first_chunk()?) & self.mask)
+    }
+}
+
 impl Last {
-    /// Makes it that of a record which differs in words that can be read again; `None` where it differs in others.
+    /// Returns the words that matter beside time, thread and object.
+    #[inline]
+    fn matter(&self) -> u32 {
+        self.fixed | self.renewed | self.name_end.bit
+    }
+
+    /// Makes it that of a record which differs in these words that matter; `None` where it is of another kind.
     fn renew(&mut self, differs: u32, record: &[u8]) -> Option<()> {
-        if differs & !self.renewed != 0 || record.get(..2)? != self.number {
+        if differs & self.fixed != 0 {
             return None;
         }
-        self.level = self.layout.renew(record, &mut self.event)?;
+        let end = self.name_end;
+        if differs & end.bit != 0 && end.bytes_of(record)? != end.bytes {
+            return None;
+        }
+        if differs & self.renewed != 0 {
+            if record.get(..2)? != self.number {
+                return None;
+            }
+            self.level = self.layout.renew(record, &mut self.event)?;
+        }
         Some(())
+    }
+
+    /// That of a record at which another is looked at; `None` where its fields are elsewhere than usual.
+    fn new(layout: &Layout, record: &[u8], event: RawEvent) -> Option<Last> {
+        let (pid_at, ptr_at) = layout.who_and_what()?;
+        let name = layout.name_at(record)?;
+        let read = 1 | words(pid_at..pid_at + 4) | words(ptr_at..ptr_at + 8);
+        let renewed = layout.numbers() & !read;
+        let whole_name = words(name.start..(name.end / 4 * 4).max(name.start));
+        Some(Last {
+            event,
+            level: layout.maker.level(record),
+            pid_at,
+            ptr_at,
+            fixed: layout.places() | whole_name | words(0..2) & !renewed,
+            renewed,
+            number: record.first_chunk().copied().unwrap_or_default(),
+            name_end: NameEnd::new(record, &name)?,
+            layout: *layout,
+        })
     }
 }
 
@@ -145,7 +224,7 @@ impl Repeats {
         time_ns: u64,
     ) -> Option<(RawEvent, Level)> {
         let last = self.last.get_mut(usize::from(told.place))?.as_mut()?;
-        let differs = told.differs & !last.may_differ;
+        let differs = told.differs & last.matter();
         if differs != 0 {
             last.renew(differs, record)?;
         }
@@ -161,15 +240,7 @@ impl Repeats {
         if place >= self.last.len() {
             self.last.resize(place + 1, None);
         }
-        let level = layout.maker.level(record);
-        self.last[place] = layout.who_and_what().map(|(pid_at, ptr_at)| {
-            // Behind the first word, which has the time
-            let words = |first: usize, count: u32| ((1u32 << count) - 1) << (first / 4 + 1);
-            let may_differ = 1 | words(pid_at, 1) | words(ptr_at, 2);
-            let renewed = layout.numbers() << 1 & !may_differ;
-            let number = record.first_chunk().copied().unwrap_or_default();
-            Last { event, level, pid_at, ptr_at, may_differ, renewed, number, layout: *layout }
-        });
+        self.last[place] = Last::new(layout, record, event);
     }
 }
 
@@ -196,7 +267,8 @@ mod tests {
         // Words of the record: length and time, the event and its flags, thread, two of the call site, two of the object.
         for (differs, is_like) in [(1, true), (2, true), (4, true), (8, false), (16, false)]
             .into_iter()
-            .chain([(32, true), (64, true), (0x67, true), (0x80, false)])
+            // Behind them is nothing that is read.
+            .chain([(32, true), (64, true), (0x67, true), (0x80, true), (Told::ALL, false)])
         {
             let like = repeats.event(told(differs), &record(9, 0x9000), 6);
             let expected = RawEvent { time_ns: 6, pid: 9, ptr: 0x9000, ..event };
@@ -205,6 +277,41 @@ mod tests {
         repeats.forget(told(0));
         assert_eq!(repeats.event(told(0), &first, 5), None);
     }
+
+    /// Half of the records of a load were decoded as if none were like them, as the kernel leaves old bytes between fields.
+    #[test]
+    fn what_stands_between_fields_and_behind_a_name_does_not_matter() {
+        const FREE: &str = "name: kmem_cache_free\nID: 9\n\
+            \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
+            \tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n\
+            \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\
+            \tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n\
+            \tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n\
+            \tfield:__data_loc char[] name;\toffset:24;\tsize:4;\tsigned:0;\n";
+        let format = EventFormat::parse(FREE).unwrap();
+        let layout = Layout::new(kind_of("kmem_cache_free").unwrap(), &format).unwrap();
+        // The name begins behind a word that no field has, and ends in the middle of one.
+        let record = |between: u32, name: &[u8; 12]| {
+            let fields = [[9, 0, 0, 0], 7u32.to_le_bytes()].concat();
+            let numbers = [0x1000u64, 0x8000].map(u64::to_le_bytes).concat();
+            let location = (32u32 | 6 << 16).to_le_bytes();
+            [&fields[..], &numbers, &location, &between.to_le_bytes(), name].concat()
+        };
+        let (mut repeats, mut names) = (Repeats::default(), Names::default());
+        let first = record(0, b"names\0abcdef");
+        let event = layout.decode(&first, 5, 2, &mut names).unwrap();
+        repeats.note(Told { place: 3, differs: Told::ALL }, &layout, &first, event);
+        let mut is_like =
+            |differs, record: &[u8]| repeats.event(Told { place: 3, differs }, record, 5).is_some();
+        let [location, between, name, end, behind] = [7, 8, 9, 10, 11].map(|word| 1u32 << word);
+        assert!(is_like(between | end | behind, &record(5, b"names\0ghijkl")));
+        assert!(is_like(1, &first));
+        assert!(!is_like(end, &record(0, b"nameX\0abcdef")));
+        assert!(!is_like(end, &record(0, b"namesXabcdef")));
+        assert!(!is_like(name, &record(0, b"Xames\0abcdef")));
+        assert!(!is_like(location, &first));
+    }
+
     /// What an interrupt allocates has other flags; each such record used to be decoded as if none were like it.
     #[test]
     fn sizes_and_flags_that_differ_are_read_again_and_stay() {

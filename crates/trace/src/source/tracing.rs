@@ -148,8 +148,8 @@ pub(super) fn events<R: Read>(fields: &mut Fields<R>) -> Result<Option<Events>, 
     for (system, text) in texts {
         let text = String::from_utf8_lossy(&text);
         let name = text.lines().find_map(|line| line.strip_prefix("name: ")).unwrap_or_default();
-        let is_ours = |name| kind_of(name).is_some() || PageKind::of_event(name).is_some();
-        if system == "kmem" && is_ours(name.trim()) {
+        let is_of_pages = PageKind::of_event(name.trim()).is_some_and(|it| it.folder() == system);
+        if system == "kmem" && kind_of(name.trim()).is_some() || is_of_pages {
             events.formats.push(EventFormat::parse(&text)?);
         } else {
             events.others.push(format!("{system}:{}", name.trim()));

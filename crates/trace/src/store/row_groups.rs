@@ -181,7 +181,7 @@ fn page_batch(rows: &[PageEvent]) -> RecordBatch {
     };
     let kinds = StringArray::from_iter_values(PageKind::ALL.map(PageKind::name));
     let kind_keys = Int32Array::from_iter_values(rows.iter().map(|row| row.page.kind as i32));
-    let gfp = |row: &PageEvent| (row.page.kind == PageKind::Alloc).then_some(row.gfp);
+    let gfp = |row: &PageEvent| row.page.kind.has_gfp().then_some(row.gfp);
     let arrays: Vec<ArrayRef> = vec![
         Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.time_ns as i64))),
         Arc::new(UInt16Array::from_iter_values(rows.iter().map(|row| row.cpu))),

@@ -27,6 +27,10 @@ use crate::{Batch, Error, Event, NONE, PageEvent, PageKind};
 /// The most rows of a trace that are kept in memory: 8 Mi rows of 53 bytes are 424 MiB.
 const MEMORY_ROWS_MAX: usize = 8 << 20;
 
+/// Rows that become columns together, which the processor's first cache holds.
+const ROWS_MAX: usize = 256;
+const _: () = assert!(ROW_GROUP_ROWS.is_multiple_of(ROWS_MAX));
+
 /// Writes one trace. Dropped without [`finish`](TraceWriter::finish) it leaves nothing behind.
 #[derive(Debug)]
 pub struct TraceWriter {
@@ -35,6 +39,8 @@ pub struct TraceWriter {
     is_named: bool,
     rows: Rows,
     pending: Batch,
+    /// Rows that come behind those, at most [`ROWS_MAX`]
+    last: Vec<Event>,
     pending_pages: Vec<PageEvent>,
     sites: Vec<Site>,
     /// How many call sites came with a name
@@ -113,6 +119,7 @@ impl TraceWriter {
             is_named: matches!(rows, Rows::File(_)),
             rows,
             pending: Batch::default(),
+            last: Vec::with_capacity(ROWS_MAX),
             pending_pages: Vec::new(),
             sites: Vec::new(),
             site_names: FxHashMap::default(),
@@ -210,7 +217,14 @@ impl TraceWriter {
         if event.kind.is_alloc() {
             self.note_size(event);
         }
-        self.pending.push(event);
+        self.last.push(*event);
+        if self.last.len() == ROWS_MAX { self.end_rows() } else { Ok(()) }
+    }
+
+    /// Makes columns of the last rows, and writes them where they are a whole group.
+    fn end_rows(&mut self) -> Result<(), Error> {
+        self.pending.extend(&self.last);
+        self.last.clear();
         if self.pending.len() == ROW_GROUP_ROWS { self.write_pending() } else { Ok(()) }
     }
 
@@ -275,6 +289,7 @@ impl TraceWriter {
     }
 
     fn complete(&mut self, meta: &mut Meta) -> Result<(), Error> {
+        self.end_rows()?;
         self.write_pending()?;
         self.write_pages()?;
         self.counts.fill(meta);
@@ -376,7 +391,7 @@ impl TraceWriter {
             ..Meta::default()
         };
         self.counts.fill(&mut meta);
-        meta.events -= self.pending.len() as u64;
+        meta.events -= (self.pending.len() + self.last.len()) as u64;
         meta.pages = None;
         let output = old.finish(&meta)?;
         let file = output.file().map_err(io)?;

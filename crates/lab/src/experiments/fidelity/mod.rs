@@ -78,7 +78,15 @@ impl Experiment for Fidelity {
     }
 
     fn design(&self, request: &Request) -> Result<Design> {
-        self.kernels(request)?;
+        let stock = self.kernels(request)?;
+        let mut stock = stock.iter().filter(|spec| matches!(spec.origin, Origin::Stock(..)));
+        if let (Some(spec), true) = (stock.next(), request.input.is_some()) {
+            return Err(Error::Request(format!(
+                "{0}: the module that performs a trace can be built for kernels that slablab builds, not for Debian's. Leave out \
+                 --input, and {0} records itself; or take build:RELEASE",
+                spec.name()
+            )));
+        }
         let names = KERNELS.list(request);
         if request.input.is_some() && request.params.contains_key(CPUS.name) {
             return Err(Error::Request(
@@ -234,5 +242,23 @@ fn model_of(kernel: &Kernel) -> Result<BackendKind> {
             super::allocators::kind(&model.replace('_', "-"))
         }
         _ => Ok(BackendKind::of_release(kernel.release()).unwrap_or(BackendKind::Slub)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_for_a_stock_kernel_is_refused_before_it_is_downloaded() {
+        let design = |kernels: &str, input: Option<&str>| {
+            let input = input.map(PathBuf::from);
+            let request = Request { input, ..Request::for_guests(&[(KERNELS.name, kernels)]) };
+            Fidelity.design(&request).map_err(|error| error.to_string())
+        };
+        let why = design("build:7.3/slub,debian:7.1", Some("t.parquet")).unwrap_err();
+        assert!(why.contains("Leave out --input, and debian:7.1 records itself"), "{why}");
+        assert!(design("debian:7.1", None).is_ok());
+        assert!(design("build:7.3/slub", Some("t.parquet")).is_ok());
     }
 }

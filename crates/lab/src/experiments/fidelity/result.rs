@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use slablab_kmem::{BackendKind, Tunables};
-use slablab_replay::{BytesAt, Fidelity as Pair, PathPair};
+use slablab_replay::{BytesAt, CachePair, Fidelity as Pair, PathPair};
 use slablab_report::{
     AxisScale, Cell as TableCell, Item, Lines, Plot, Point, Section, Series, Table, counted, field,
     human,
@@ -12,6 +12,11 @@ use slablab_vm::{Accel, Kernel};
 use crate::experiment::Finding;
 use crate::journal::Row;
 use crate::outcome::Outcome;
+
+/// Caches that are off by more than the first share are named, and those beyond the second are counted apart.
+const APART_SHARES: (f64, f64) = (0.02, 0.05);
+/// At most this number of them is named in a sentence; the table has all.
+const NAMED_MAX: usize = 5;
 
 /// Differences outside the limits, and their reasons: `ALLOCATOR: WHAT: WHY`.
 const DIFFERS: &str = include_str!("differs.txt");
@@ -144,13 +149,41 @@ impl PairResult {
             .collect();
         Finding {
             sentence: format!(
-                "{kernel} (Linux {}): {} in slabs at the end, and {} is off by {off}{caches}.{limits}",
+                "{kernel} (Linux {}): {} in slabs at the end, and {} is off by {off}{caches}.{}{limits}",
                 self.release,
                 human(end, "B"),
-                self.model
+                self.model,
+                self.apart()
             ),
             holds: outside.iter().all(|(_, why)| why.is_some()),
         }
+    }
+
+    /// Names the caches that differ by more than a slab and by more than a share of the kernel's slabs.
+    fn apart(&self) -> String {
+        let beyond = |share| {
+            let is_beyond =
+                move |pair: &&CachePair| pair.off_slabs() > 1 && pair.off_share() > share;
+            self.pair.caches.iter().filter(is_beyond).collect::<Vec<_>>()
+        };
+        let (apart, far) = (beyond(APART_SHARES.0), beyond(APART_SHARES.1));
+        if apart.is_empty() {
+            return String::new();
+        }
+        let name = |pair: &&CachePair| {
+            format!("{} ({} slabs, model {})", pair.cache, pair.kernel_slabs, pair.model_slabs)
+        };
+        let names: Vec<_> = apart.iter().take(NAMED_MAX).map(name).collect();
+        let rest = match apart.len().saturating_sub(NAMED_MAX) {
+            0 => String::new(),
+            rest => format!(" and {rest} more"),
+        };
+        format!(
+            " More than 2 % and a slab apart: {}; more than 5 %: {}. They are {}{rest}.",
+            counted(apart.len() as u64, "cache"),
+            far.len(),
+            names.join(", ")
+        )
     }
 
     /// Returns both curves, the caches and the paths of the pair called `of`.
@@ -197,6 +230,7 @@ impl PairResult {
             field::count("slabs, model", "model_slabs", |pair| pair.model_slabs),
             field::bytes("held, kernel", "kernel_bytes", |pair| pair.kernel_bytes),
             field::bytes("held, model", "model_bytes", |pair| pair.model_bytes),
+            field::cell("off by", "off_share", |pair| TableCell::Share(pair.off_share())),
             field::count("slabs off, most", "off_slabs_max", |pair| pair.off_slabs_max),
         ];
         Table::of(&self.pair.caches, fields)
@@ -223,8 +257,6 @@ fn reason(allocator: &str, what: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use slablab_replay::CachePair;
-
     use super::*;
 
     /// Makes a pair with these bytes in the kernel and in the model, these slabs of a cache and this
@@ -276,6 +308,19 @@ mod tests {
         assert_eq!(pair("slub", &off, &slabs, (100, 100)).outside(), ["bytes"]);
         assert!(pair("slab", &off, &slabs, (100, 100)).outside().is_empty());
         assert_eq!(pair("slub", &same, &[(5, 7)], (100, 103)).outside(), ["slabs", "paths"]);
+    }
+
+    #[test]
+    fn caches_that_differ_by_more_than_two_percent_and_a_slab_are_named() {
+        let slabs = [(100, 100), (3, 4), (100, 97), (100, 110), (0, 2)];
+        let sentence = pair("slub", &[(100, 100); 3], &slabs, (1, 1)).finding("k").sentence;
+        let apart = "More than 2 % and a slab apart: 3 caches; more than 5 %: 2. They are c (100 slabs, model 97), \
+                     c (100 slabs, model 110), c (0 slabs, model 2).";
+        assert!(sentence.contains(apart), "{sentence}");
+        let many = pair("slub", &[(100, 100); 3], &[(10, 12); 7], (1, 1)).finding("k").sentence;
+        assert!(many.contains("7 caches") && many.contains(" and 2 more."), "{many}");
+        let same = pair("slub", &[(100, 100); 3], &[(3, 4), (100, 99)], (1, 1)).finding("k");
+        assert!(!same.sentence.contains("apart"), "{}", same.sentence);
     }
 
     #[test]

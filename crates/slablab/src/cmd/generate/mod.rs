@@ -16,6 +16,7 @@ use crate::answers::census::CensusAnswer;
 use crate::answers::classes::ClassesAnswer;
 use crate::answers::export::ExportAnswer;
 use crate::answers::fit::FitAnswer;
+use crate::answers::free::FreeAnswer;
 use crate::answers::groups::GroupsAnswer;
 use crate::answers::holding::HoldingAnswer;
 use crate::answers::info::InfoAnswer;
@@ -88,6 +89,7 @@ fn schemas() -> Vec<Published> {
         Published::answer::<WhatIfAnswer>(),
         Published::answer::<PartitionAnswer>(),
         Published::answer::<TypedAnswer>(),
+        Published::answer::<FreeAnswer>(),
         Published::answer::<HoldingAnswer>(),
         Published::answer::<ExportAnswer>(),
         Published::answer::<TopAnswer>(),

@@ -8,8 +8,9 @@
 //! made of them as of any others.
 //!
 //! Functions of `--callers` are looked for in the stacks of threads that are within a call of one ([`within`]). Where the kernel
-//! lets no program watch their calls, the first allocations of one call site, at one depth of the stack, in one system call are
-//! looked at, and later one in 256; where the functions are found in one, all of its kind are.
+//! lets no program watch their calls, allocations of one call site, at one depth of the stack, in one system call are taken to be
+//! alike ([`depth`]). The first of them are looked at, later one in 256, and one in 1,024 of those that come often. Where the
+//! functions are found in one, all of its kind are.
 //!
 //! Where the kernel has no BPF, or more is named than the programs compare with, tracefs records more than is wanted, and
 //! the rest is left out afterwards ([`super::called`], [`super::paired`]).
@@ -18,6 +19,7 @@
 //! Nothing is pinned: when the process ends, whatever ended it, the programs go. A record that had no room is counted, and
 //! so is an object that could not be followed.
 
+mod depth;
 mod pages;
 mod record;
 mod taking;

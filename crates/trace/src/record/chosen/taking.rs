@@ -14,6 +14,7 @@ use slablab_bpf::Ring;
 use super::pages::Pages;
 use super::record::Record;
 use super::tracer::Tracer;
+use super::within::leave_out_trampolines;
 use crate::record::packed::Writer;
 use crate::record::unfinished::Unfinished;
 use crate::{Error, Symbols};
@@ -36,6 +37,7 @@ pub(crate) struct Taking {
     caches: FxHashMap<u64, Vec<u8>>,
     /// Where the functions are by which programs are called
     tracers: Vec<Range<u64>>,
+    symbols: Symbols,
 }
 
 /// The pages of a CPU, and their file.
@@ -52,7 +54,7 @@ impl Taking {
     /// Makes the files, one for each CPU that the machine may have.
     pub(crate) fn new(
         ring: Ring,
-        symbols: &Symbols,
+        symbols: Symbols,
         unfinished: &Unfinished,
         page_bytes: usize,
         cpus: u32,
@@ -67,6 +69,7 @@ impl Taking {
             cpus: (0..cpus).map(cpu).collect::<Result<_, Error>>()?,
             caches: FxHashMap::default(),
             tracers: TRACERS.iter().flat_map(|name| symbols.places(name)).collect(),
+            symbols,
         })
     }
 
@@ -90,7 +93,7 @@ impl Taking {
     }
 
     fn take(&mut self, tracer: &Tracer) -> Result<(), Error> {
-        let Taking { ring, cpus, caches, tracers } = self;
+        let Taking { ring, cpus, caches, tracers, symbols } = self;
         let mut result = Ok(());
         ring.take(|value| {
             let Some(mut record) = Record::parse(value) else { return };
@@ -98,6 +101,9 @@ impl Taking {
                 |frame: &u64| tracers.iter().any(|at| *frame > at.start && *frame <= at.end);
             let begin = record.frames.iter().take(TRACER_FRAMES_MAX).rposition(is_tracer);
             record.frames.drain(..begin.map_or(0, |at| at + 1));
+            leave_out_trampolines(&mut record.frames, &tracer.watched, |frame| {
+                symbols.knows(frame)
+            });
             if record.cache != 0 && !caches.contains_key(&record.cache) {
                 read_caches(tracer, caches).unwrap_or_else(|error| result = Err(error));
             }

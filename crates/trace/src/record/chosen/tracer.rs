@@ -17,11 +17,13 @@ use slablab_bpf::{
 };
 
 use super::record::{CACHE_NAME_BYTES, SCRATCH_BYTES, kind};
-use super::within;
-use crate::record::config;
+use super::{depth, within};
+use crate::record::filter::returns;
+use crate::symbols::Place;
 use crate::{Portion, Symbols};
 
-const PROGRAMS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernel/record.bpf"));
+pub(super) const PROGRAMS: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernel/record.bpf"));
 
 /// Tracepoints, those that see frees first.
 const TRACEPOINTS: [&str; 4] = ["kfree", "kmem_cache_free", "kmem_cache_alloc", "kmalloc"];
@@ -41,25 +43,44 @@ const FILTER_SHIFT: u32 = 12;
 /// Kinds of allocations that a CPU has room for, where callers are named.
 const KINDS: usize = 1 << 14;
 const KIND_BYTES: usize = 16;
-/// Kernels that shift the stack at each system call do it by less than a KiB (`KSTACK_OFFSET_MAX`): there depths within one say
-/// nothing, and would make dozens of kinds of each.
-const SHIFTED_BITS: i64 = 10;
+/// One stack in the first number of those that are alike is walked, and one in the second where they come often; both are powers
+/// of two.
+const WALKED_ONE_IN: (u64, u64) = (256, 1024);
 /// Places and functions that the programs compare with, at most.
 const PLACES_MAX: usize = 128;
 const FUNCTIONS_MAX: usize = 8;
 /// CPUs that have a counter of lost records of their own: see the programs.
 const LOST_CPUS: usize = 256;
 
-/// What `control` says where callers are looked for in some stacks, and where calls are watched.
-const STACKS_WALKED: u64 = 1;
-const CALLS_WATCHED: u64 = 2;
+/// How allocations are sifted by their callers: names of parts of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sift {
+    /// No callers are named.
+    None,
+    /// Calls are watched.
+    Calls,
+    /// Callers are looked for in some of the stacks that are alike.
+    Kinds,
+}
+
+impl Sift {
+    /// Says which parts sift, and look for callers in a stack.
+    fn name(self, names: &mut Names) {
+        let (sift, callers) = match self {
+            Sift::None => ("sift.none", "callers.none"),
+            Sift::Calls => ("sift.calls", "callers.named"),
+            Sift::Kinds => ("sift.kinds", "callers.named"),
+        };
+        names.part("sift", sift);
+        names.part("callers", callers);
+    }
+}
 
 /// Words of `control`: see the programs.
 #[derive(Debug, Clone, Copy)]
 enum Control {
     Low = 0,
     Span = 1,
-    IsCalled = 2,
     OwnProcess = 3,
     WithStacks = 4,
     WithFrees = 5,
@@ -67,6 +88,7 @@ enum Control {
     BatchSite = 7,
     SheafSite = 8,
     LiveFull = 16,
+    TooDeep = 17,
     Missed = 18,
     Lost = 32,
 }
@@ -92,6 +114,16 @@ pub(crate) struct Wanted<'a> {
 #[derive(Debug)]
 pub(crate) struct Running(Vec<Attached>);
 
+impl Running {
+    /// Ends the programs, those first that began last: to end one that watches calls takes as long as a call is under way, and
+    /// what is called meanwhile would be missed. Tells each that ends.
+    fn end(mut self, mut ends: impl FnMut(&Attached)) {
+        while let Some(program) = self.0.pop() {
+            ends(&program);
+        }
+    }
+}
+
 /// The programs, and their maps.
 #[derive(Debug)]
 pub(crate) struct Tracer {
@@ -107,6 +139,9 @@ pub(crate) struct Tracer {
     filter: Shared,
     live: Map,
     scratches: Vec<Map>,
+    sift: Sift,
+    /// The functions whose calls are watched
+    pub(super) watched: Vec<Range<u64>>,
     /// What the names of programs begin with
     prefix: &'static str,
     loaded: Vec<Program>,
@@ -125,13 +160,14 @@ impl Tracer {
         let is_known = cfg!(target_endian = "little")
             && wanted.places.len() <= PLACES_MAX
             && wanted.callers.len() <= FUNCTIONS_MAX;
-        is_known.then(|| Self::try_load(wanted, symbols, cpus).ok()).flatten()
+        is_known.then(|| Self::try_load(wanted, symbols, cpus, PROGRAMS).ok()).flatten()
     }
 
     fn try_load(
         wanted: &Wanted<'_>,
         symbols: &Symbols,
         cpus: usize,
+        programs: &str,
     ) -> Result<(Tracer, Ring), BpfError> {
         let btf = Btf::running()?;
         let cpus = cpus.next_power_of_two();
@@ -148,18 +184,25 @@ impl Tracer {
             filter: Shared::new("filter", FILTER * 4)?,
             live: Map::hash("live", 8, 8, if follows { LIVE_MAX } else { 1 })?,
             scratches: Vec::new(),
+            sift: if wanted.callers.is_empty() { Sift::None } else { Sift::Kinds },
+            watched: Vec::new(),
             prefix: if wanted.portion.is_some() { "portion." } else { "" },
             loaded: Vec::new(),
             attached: Vec::new(),
             misses: AtomicU64::new(0),
         };
         let count = tracer.choose(wanted, symbols);
-        let assembly = Assembly::parse(PROGRAMS)?;
+        let assembly = Assembly::parse(programs)?;
         let mut names = tracer.names(&btf)?;
+        depth::name(&mut names, &btf, &|name, names| {
+            Program::load(Kind::Call, name, 0, &assembly.program(name, names)?)
+        })?;
         names.ring("ring", &ring);
         names.number("places.count", count as i64);
         names.number("functions.count", wanted.callers.len() as i64);
         let (mask, value) = wanted.portion.map_or((0, 0), |portion| portion.bits());
+        names.part("sites", if wanted.places.is_empty() { "sites.all" } else { "sites.named" });
+        tracer.sift.name(&mut names);
         names.number("portion.mask", mask as i64);
         names.number("portion.value", value as i64);
         // Before 6.16 no program may look at an argument that points to constant memory.
@@ -174,6 +217,7 @@ impl Tracer {
         }
         if !wanted.callers.is_empty() {
             tracer.watch_calls(wanted.called, symbols, &btf, (&assembly, &mut names));
+            tracer.sift.name(&mut names);
         }
         for name in TRACEPOINTS.iter().filter(|name| wanted.with_frees || name.contains("alloc")) {
             let program = tracer.program(
@@ -231,22 +275,16 @@ impl Tracer {
         };
         if let Ok(programs) = within::watch(called, symbols, btf, parts, &mut load) {
             self.attached.extend(programs);
-            self.control.words()[Control::IsCalled as usize]
-                .store(CALLS_WATCHED, Ordering::Relaxed);
+            self.sift = Sift::Calls;
+            let functions = called.iter().map(|name| Place::function_of(name));
+            self.watched = functions.flat_map(|name| symbols.places(name)).collect();
         }
     }
 
     /// Writes what is chosen where the programs read it; returns how many places that are.
     fn choose(&self, wanted: &Wanted<'_>, symbols: &Symbols) -> usize {
-        let all = [Range { start: 0, end: u64::MAX }];
-        let places = if wanted.places.is_empty() { &all[..] } else { wanted.places };
-        // The return address of a function's last call may be where the next begins.
-        let shift = |place: &Range<u64>| match place.end - place.start {
-            1 | u64::MAX => place.clone(),
-            _ => place.start + 1..place.end + 1,
-        };
-        let places: Vec<Range<u64>> = places.iter().map(shift).collect();
-        let functions: Vec<Range<u64>> = wanted.callers.iter().map(shift).collect();
+        let places: Vec<Range<u64>> = wanted.places.iter().map(returns).collect();
+        let functions: Vec<Range<u64>> = wanted.callers.iter().map(returns).collect();
         for (all, to) in [(&places, &self.places), (&functions, &self.functions)] {
             for (place, words) in all.iter().zip(to.words().chunks_exact(2)) {
                 words[0].store(place.start, Ordering::Relaxed);
@@ -259,7 +297,6 @@ impl Tracer {
         for (word, value) in [
             (Control::Low, low),
             (Control::Span, high - low),
-            (Control::IsCalled, if wanted.callers.is_empty() { 0 } else { STACKS_WALKED }),
             (Control::OwnProcess, u64::from(std::process::id())),
             (Control::WithStacks, u64::from(wanted.with_stacks)),
             (Control::WithFrees, u64::from(wanted.with_frees)),
@@ -292,11 +329,12 @@ impl Tracer {
             ("arg.site", 0),
             ("arg.object", 8),
             ("object.is_plain", 1),
-            ("depth.shift", if config::shifts_stacks() { SHIFTED_BITS } else { 0 }),
             ("kinds.mask", ((self.cpus * KINDS - 1) * KIND_BYTES) as i64),
+            ("kind.mask", WALKED_ONE_IN.0 as i64 - 1),
+            ("kind.often_mask", WALKED_ONE_IN.1 as i64 - 1),
             ("kinds.cpu_mask", self.cpus as i64 - 1),
             ("kinds.cpu_shift", i64::from((KINDS * KIND_BYTES).trailing_zeros())),
-            ("kinds.hash_shift", 32 - i64::from(KINDS.trailing_zeros())),
+            ("kinds.hash_shift", 64 - i64::from(KINDS.trailing_zeros())),
             ("filter.mask", FILTER as i64 - 1),
             ("filter.shift", i64::from(FILTER_SHIFT)),
             ("bulk.max", BULK_MAX),
@@ -317,11 +355,6 @@ impl Tracer {
         ] {
             names.number(called, btf.offset(structure, field)?);
         }
-        // By architecture: x86, arm64, and what has neither.
-        let fields = ["orig_ax", "syscallno"].into_iter();
-        let syscall = fields.map(|field| btf.offset("pt_regs", field)).find_map(Result::ok);
-        let missing = || BpfError::Missing("number of a system call in struct pt_regs".to_owned());
-        names.number("pt_regs.syscall", syscall.ok_or_else(missing)?);
         // The bits that say whether a cgroup is charged are numbered by what the kernel was built with, since 6.9 and 6.10.
         for (bit, called, before) in [
             ("___GFP_ACCOUNT_BIT", "gfp.account", 0x40_0000),
@@ -346,16 +379,17 @@ impl Tracer {
     pub(crate) fn stop(&self, running: Running) {
         let misses = running.0.iter().map(|program| program.misses().unwrap_or(0)).sum();
         self.misses.store(misses, Ordering::Relaxed);
-        drop(running);
+        running.end(|_| ());
     }
 
     fn word(&self, word: usize) -> u64 {
         self.control.words().get(word).map_or(0, |word: &AtomicU64| word.load(Ordering::Relaxed))
     }
 
-    /// Returns whether callers are looked for in some of the stacks that are alike.
-    pub(crate) fn walks_some(&self) -> bool {
-        self.word(Control::IsCalled as usize) == STACKS_WALKED
+    /// Returns in one of how many stacks that are alike callers are looked for, at most and where they come often; `None` where
+    /// they are looked for in all.
+    pub(crate) fn walked_one_in(&self) -> Option<(u64, u64)> {
+        (self.sift == Sift::Kinds).then_some(WALKED_ONE_IN)
     }
 
     /// Returns how many records of a CPU had no room.
@@ -368,7 +402,12 @@ impl Tracer {
         self.word(Control::LiveFull as usize)
     }
 
-    /// Returns how often a program should have run in an interrupt of itself, and did not.
+    /// Returns how many stacks are cut before a caller that may be in them.
+    pub(crate) fn too_deep(&self) -> u64 {
+        self.word(Control::TooDeep as usize)
+    }
+
+    /// Returns how often a program should have run within itself, in an interrupt or in another thread of the CPU, and did not.
     pub(crate) fn misses(&self) -> u64 {
         self.misses.load(Ordering::Relaxed)
     }
@@ -430,11 +469,66 @@ mod tests {
             let called = &["first".to_owned()];
             let wanted =
                 Wanted { places, callers, called, portion, ring_bytes, with_frees, with_stacks };
-            let (mut tracer, _) = Tracer::try_load(&wanted, &symbols, 64).unwrap();
+            let (mut tracer, _) = Tracer::try_load(&wanted, &symbols, 64, PROGRAMS).unwrap();
             let running = tracer.start().unwrap();
             let has = |name: &str| running.0.iter().any(|program| program.name() == name);
             assert_eq!((has(ALLOC), has("kfree")), (true, with_frees));
             tracer.stop(running);
+        }
+    }
+
+    /// Frees and calls were no longer seen while allocations still were: objects seemed to stay alive, and calls were missed.
+    #[test]
+    fn programs_that_see_allocations_end_before_all_others() {
+        let called = ["none".to_owned()];
+        let wanted = Wanted {
+            places: &[],
+            callers: &[],
+            called: &called,
+            portion: None,
+            ring_bytes: 1 << 20,
+            with_frees: true,
+            with_stacks: false,
+        };
+        let symbols = Symbols::parse("1000 T first\n");
+        let Ok((mut tracer, _)) = Tracer::try_load(&wanted, &symbols, 1, PROGRAMS) else {
+            return println!("SKIPPED: BPF is refused");
+        };
+        let mut names = Vec::new();
+        tracer.start().unwrap().end(|program| names.push(program.name().to_owned()));
+        assert_eq!(names[..4], ["kmalloc", ALLOC, "kmem_cache_free", "kfree"]);
+    }
+
+    /// A stack that is longer than a record was passed over without a word, as though no caller were in it.
+    #[test]
+    fn a_stack_that_is_cut_before_the_caller_is_counted() {
+        let symbols = Symbols::running().unwrap();
+        let callers = symbols.places("do_syscall_64");
+        let Ok(_) = Ring::new("ring", 1) else {
+            return println!("SKIPPED: BPF is refused");
+        };
+        if callers.is_empty() {
+            return println!("SKIPPED: system calls have another function here");
+        }
+        let wanted = Wanted {
+            places: &[],
+            callers: &callers,
+            called: &["do_syscall_64".to_owned()],
+            portion: None,
+            ring_bytes: 1 << 20,
+            with_frees: false,
+            with_stacks: true,
+        };
+        // The nearest two frames are of the tracepoint.
+        let short = PROGRAMS.replace(".set frames.bytes 512", ".set frames.bytes 16");
+        for (text, is_cut) in [(PROGRAMS, false), (&short, true)] {
+            let (mut tracer, _) = Tracer::try_load(&wanted, &symbols, 64, text).unwrap();
+            let running = tracer.start().unwrap();
+            for _ in 0..20 {
+                std::process::Command::new("true").status().unwrap();
+            }
+            tracer.stop(running);
+            assert_eq!(tracer.too_deep() > 100, is_cut, "{}", tracer.too_deep());
         }
     }
 }

@@ -3,9 +3,11 @@
 //! # How it works
 //! Programs at the entry and at the return of each function count the calls of each thread; one that runs when a thread is gone
 //! forgets it. Threads that were within when all began are found by their stacks, and are forgotten when a walk finds them
-//! elsewhere. An allocation of a thread that is within is looked at as any other: its stack decides.
+//! elsewhere. A thread that is on a CPU then has no stack that can be read, and counts as one that is within. An allocation of a
+//! thread that is within is looked at as any other: its stack decides.
 //!
-//! It does not see a call that is under way on a CPU when the recording begins: the stack of such a thread cannot be read.
+//! It does not see what interrupts do on an idle CPU until that wakes, where an idle thread is within a caller when the recording
+//! begins: these threads are in no list.
 //!
 //! # Invariants
 //! A thread that is within is never taken for one that is elsewhere; one that is elsewhere may cost walks. Returns are watched
@@ -13,11 +15,14 @@
 //!
 //! Linux counterpart: `kernel/bpf/trampoline.c`, `task_iter.c` @ 6.1 to 7.3.
 
+use std::ops::Range;
 use std::path::Path;
 
 use slablab_bpf::{Assembly, Attached, Btf, Error as BpfError, Kind, Map, Names, Program};
 
 use crate::Symbols;
+use crate::record::filter::returns;
+use crate::symbols::Place;
 
 /// Threads that may be within at once, before all stacks are walked.
 const THREADS_MAX: usize = 1 << 16;
@@ -71,7 +76,7 @@ pub(super) fn watch(
         return Err(missing("threads of other namespaces"));
     }
     // A return address within a function is reached by its calls.
-    let named = functions.iter().map(|function| function.split('+').next().unwrap_or(function));
+    let named = functions.iter().map(|name| Place::function_of(name));
     let ids = named.map(|name| match (symbols.places(name).len(), btf.function(name)) {
         (1, Some((id, _))) if !NEVER_RETURN.contains(&name) => Ok(id),
         _ => Err(missing(&format!("one function {name}"))),
@@ -92,4 +97,52 @@ pub(super) fn watch(
     }
     before.iterate()?;
     Ok(attached)
+}
+
+/// Bytes of a function's begin within which the call of a trampoline returns; the first call of its own returns further on.
+const ENTRY_BYTES: u64 = if cfg!(target_arch = "x86_64") { 9 } else { 12 };
+
+/// Leaves out of a stack what is there because calls of `functions` are watched: the trampoline that calls such a function, and
+/// the place in the function's begin that calls the trampoline. From 6.19 on that place jumps, and is in no stack.
+pub(super) fn leave_out_trampolines(
+    frames: &mut Vec<u64>,
+    functions: &[Range<u64>],
+    is_known: impl Fn(u64) -> bool,
+) {
+    let is_begin =
+        |frame: u64| functions.iter().any(|at| frame > at.start && frame <= at.start + ENTRY_BYTES);
+    let mut is_within = false;
+    frames.retain(|&frame| {
+        if is_begin(frame) || (is_within && !is_known(frame)) {
+            return false;
+        }
+        is_within = functions.iter().any(|place| returns(place).contains(&frame));
+        true
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A function whose calls were watched stood twice in each stack, with an address of no symbol in between.
+    #[test]
+    fn a_stack_is_the_same_whether_calls_are_watched_or_not() {
+        let functions = [0x1000..0x1100, 0x2000..0x2100];
+        let without = |frames: &[u64]| {
+            let mut frames = frames.to_vec();
+            leave_out_trampolines(&mut frames, &functions, |frame| frame < 0x1_0000);
+            frames
+        };
+        let (trampoline, other) = (0xffff_0000, 0x5000);
+        let jumped = [other, 0x1080, trampoline, 0x20ff, trampoline, other];
+        assert_eq!(without(&jumped), [other, 0x1080, 0x20ff, other]);
+        assert_eq!(without(&[other, trampoline, other]), [other, trampoline, other]);
+        let nested = [other, 0x1080, trampoline, 0x1005, 0x20ff, trampoline, 0x2009, other];
+        assert_eq!(without(&nested), [other, 0x1080, 0x20ff, other]);
+        assert_eq!(without(&[other, 0x1080, other]), [other, 0x1080, other]);
+        assert_eq!(without(&[0x1080, 0x1005, other]), [0x1080, other]);
+        assert!(without(&[0x1005]).is_empty());
+        assert!(without(&[]).is_empty());
+    }
 }

@@ -1,11 +1,13 @@
 //! The pages of a CPU in the folder of a recording, packed: a fifth of the disk that the ring buffer's own pages would take.
 //!
 //! How it works: pages are written in blocks, each as soon as it was taken out of the ring buffer ([`Writer`]). A block can
-//! be read alone, and is known to be whole by its sum. What is between two whole blocks is passed over ([`Reader`]).
+//! be read alone, and is known to be whole by its sum ([`Head`](head::Head)). What is between two whole blocks is passed over
+//! ([`Reader`]).
 
 #[cfg(fuzzing)]
 mod fuzz;
 mod growth;
+mod head;
 mod reader;
 mod words;
 mod writer;
@@ -16,71 +18,17 @@ pub(super) use self::growth::{Growing, Growth};
 pub(super) use self::reader::{Reader, bytes_of};
 pub(super) use self::writer::Writer;
 
-/// What a block begins with.
-const MAGIC: [u8; 8] = *b"\xfdslab\x01\r\n";
-/// Bytes of a block's head: [`MAGIC`], its sum, and four numbers.
-const HEAD_BYTES: usize = 28;
 /// The most pages of a block.
 const PAGES_MAX: usize = 64;
-
-/// The head of a block: how much of each kind it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Head {
-    pages: u32,
-    page_bytes: u32,
-    says_bytes: u32,
-    words_bytes: u32,
-}
-
-impl Head {
-    /// Returns the bytes that the sum is over, beside those behind the head.
-    fn numbers(self) -> [u8; 16] {
-        let mut bytes = [0; 16];
-        let numbers = [self.pages, self.page_bytes, self.says_bytes, self.words_bytes];
-        for (to, number) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
-            *to = number.to_le_bytes();
-        }
-        bytes
-    }
-
-    /// Reads a head and its sum; `None` where it is none of pages of `page_bytes` bytes.
-    fn parse(bytes: &[u8; HEAD_BYTES], page_bytes: usize) -> Option<(Head, u32)> {
-        let (words, _) = bytes.strip_prefix(&MAGIC)?.as_chunks::<4>();
-        let word = |at: usize| words.get(at).map(|word| u32::from_le_bytes(*word));
-        let head = Head {
-            pages: word(1)?,
-            page_bytes: word(2)?,
-            says_bytes: word(3)?,
-            words_bytes: word(4)?,
-        };
-        let bytes_max = head.pages.checked_mul(head.page_bytes)?;
-        let is_right = head.page_bytes as usize == page_bytes
-            && (1..=PAGES_MAX as u32).contains(&head.pages)
-            && head.words_bytes <= bytes_max
-            && head.says_bytes <= bytes_max.checked_add(4 * head.pages)?;
-        is_right.then_some((head, word(0)?))
-    }
-
-    /// Returns how many bytes are behind it.
-    fn behind(self) -> usize {
-        self.says_bytes as usize + self.words_bytes as usize
-    }
-
-    fn sum(self, behind: &[u8]) -> u32 {
-        let mut sum = crc32fast::Hasher::new();
-        sum.update(&self.numbers());
-        sum.update(behind);
-        sum.finalize()
-    }
-}
 
 #[cfg(test)]
 mod tests {
     use std::fs::File;
     use std::sync::Arc;
 
+    use super::head::{HEAD_BYTES, Head, MAGIC_UNCOUNTED};
     use super::*;
-    use crate::source::repeats::{NextPage, NextRecord, PageSource};
+    use crate::source::repeats::{Damage, NextPage, NextRecord, PageSource};
 
     const PAGE_BYTES: usize = 4096;
 
@@ -144,10 +92,37 @@ mod tests {
         let (mut pages, mut page) = (Vec::new(), vec![0; PAGE_BYTES]);
         // Of pages with another head no records are given.
         let mut reader = Reader::new(bytes, PAGE_BYTES, 12);
-        while reader.next_page(&mut page).unwrap() != NextPage::End {
-            pages.extend_from_slice(&page);
+        loop {
+            match reader.next_page(&mut page).unwrap() {
+                NextPage::End => return pages,
+                NextPage::Damaged(_) => pages.extend([0xff; PAGE_BYTES]),
+                _ => pages.extend_from_slice(&page),
+            }
         }
-        pages
+    }
+
+    /// Returns what is told of the parts that are damaged.
+    fn damage_in(bytes: &[u8]) -> Vec<(u64, bool)> {
+        let (mut damages, mut page) = (Vec::new(), vec![0; PAGE_BYTES]);
+        let mut reader = Reader::new(bytes, PAGE_BYTES, 12);
+        loop {
+            match reader.next_page(&mut page).unwrap() {
+                NextPage::End => return damages,
+                NextPage::Damaged(Damage { events, is_counted }) => {
+                    damages.push((events, is_counted));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns a block as an older recorder wrote it.
+    fn uncounted(block: &[u8]) -> Vec<u8> {
+        let (head, _) = Head::parse(block, PAGE_BYTES).unwrap();
+        let (behind, old) = (&block[head.bytes()..], Head { events: None, ..head });
+        let numbers = [head.pages, head.page_bytes, head.says_bytes, head.words_bytes];
+        let numbers = numbers.map(u32::to_le_bytes).concat();
+        [&MAGIC_UNCOUNTED[..], &old.sum(behind).to_le_bytes(), &numbers, behind].concat()
     }
 
     #[test]
@@ -220,6 +195,67 @@ mod tests {
             let left = [&blocks[0][..], &[0xff; PAGE_BYTES], &blocks[2]].concat();
             assert!(pages_in(&bytes) == left, "bit {bit}");
         }
+    }
+
+    /// Each such block used to count as one lost event.
+    #[test]
+    fn a_damaged_block_tells_how_many_events_it_held() {
+        let blocks: Vec<Vec<u8>> = (1..5).map(|n| page_of_frees(n).repeat(n as usize)).collect();
+        let (file, ends) = written(&blocks);
+        let (whole, second, third) = (bytes_in(&file), ends[1], ends[2]);
+        let turned = |at: u64| {
+            let mut bytes = whole.clone();
+            bytes[at as usize] ^= 4;
+            damage_in(&bytes)
+        };
+        let cut = |from: u64, to: u64| {
+            damage_in(&[&whole[..from as usize], &whole[to as usize..]].concat())
+        };
+        let (of_third, head) = (3 * 145, HEAD_BYTES as u64);
+        assert_eq!(damage_in(&whole), []);
+        assert_eq!(turned(second + head + 50), [(of_third, true)]);
+        assert_eq!(turned(second + head - 6), [(0, false)], "a damaged head is not believed");
+        assert_eq!(cut(second + head, third), [(of_third, true)]);
+        assert_eq!(cut(second + head - 1, third), [(0, false)]);
+        assert_eq!(cut(second + head + 9, whole.len() as u64), [(of_third, true)]);
+        // The next head is gone, and with it how many events its block had.
+        assert_eq!(cut(third - 1, third + 1), [(of_third, false)]);
+    }
+
+    #[test]
+    fn events_are_counted_without_what_tells_of_time_and_of_stacks() {
+        let word = |number: u32| number.to_le_bytes();
+        // A step of time, an event, a stack, a long event, a long stack, and one that was discarded.
+        let records = [
+            vec![30, 0],
+            vec![3, 7, 1, 2],
+            vec![3, 4, 1, 2],
+            [vec![0, 160, 7], vec![1; 38]].concat(),
+            [vec![0, 160, 4], vec![1; 38]].concat(),
+            vec![29 | 1 << 5, 8, 7],
+        ];
+        let words: Vec<u32> = records.concat();
+        let bytes = words.len() as u64 * 4;
+        let mut page = [1u64.to_le_bytes(), bytes.to_le_bytes()].concat();
+        page.extend(words.into_iter().flat_map(word));
+        page.resize(PAGE_BYTES, 0);
+        let (file, _) = written(&[page]);
+        let (head, _) = Head::parse(&bytes_in(&file), PAGE_BYTES).unwrap();
+        assert_eq!(head.events, Some(2));
+    }
+
+    #[test]
+    fn blocks_of_an_older_recorder_are_read_beside_new_ones() {
+        let blocks: Vec<Vec<u8>> = (0..3).map(page_of_frees).collect();
+        let (file, ends) = written(&blocks);
+        let (whole, first) = (bytes_in(&file), ends[0] as usize);
+        let old = uncounted(&whole[..first]);
+        assert!(pages_in(&[&old, &whole[first..]].concat()) == blocks.concat());
+        assert!(pages_in(&[&whole[first..], &old].concat())[2 * PAGE_BYTES..] == blocks[0]);
+        let mut damaged = [&old, &whole[first..]].concat();
+        damaged[100] ^= 1;
+        assert_eq!(damage_in(&damaged), [(0, false)]);
+        assert!(pages_in(&damaged)[PAGE_BYTES..] == blocks[1..].concat());
     }
 
     #[test]

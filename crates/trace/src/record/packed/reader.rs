@@ -3,19 +3,31 @@
 //! # How it works
 //! Blocks follow each other. A block is damaged where the recorder was killed while it wrote it, or the disk has lost a
 //! part: then its sum differs from that in its head, and the next block is looked for, byte by byte. What was passed over
-//! becomes a page of ones. No ring buffer has such a page, so its reader counts damage and a loss.
+//! is told ([`Damage`]) with the events that were in it, as far as the head says. These are all unless more bytes were passed
+//! over than the block had: then the heads of others went with it.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
+use super::Growing;
+use super::head::{HEAD_BYTES, Head, MAGIC, MAGIC_UNCOUNTED};
 use super::words::{Left, Unpacking};
-use super::{Growing, HEAD_BYTES, Head, MAGIC};
-use crate::source::repeats::{NextPage, NextRecord, PageSource};
+use crate::source::repeats::{Damage, NextPage, NextRecord, PageSource};
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 1 << 18;
+
+/// What a block turned out to be.
+enum Begun {
+    Whole,
+    /// Not whole; its head, where that is
+    Damaged(Option<Head>),
+}
+
+/// A part whose head does not tell what was in it.
+const UNCOUNTED: Damage = Damage { events: 0, is_counted: false };
 
 /// The pages in what `from` gives.
 #[derive(Debug)]
@@ -63,28 +75,26 @@ impl<R: Read> Reader<R> {
         Ok(filled >= bytes)
     }
 
-    /// Begins the block that stands here; returns whether it is whole.
-    fn begin(&mut self) -> std::io::Result<bool> {
-        if !self.need(HEAD_BYTES)? {
-            return Ok(false);
-        }
-        let head = self.read[self.used..].first_chunk();
-        let Some((head, sum)) = head.and_then(|head| Head::parse(head, self.page_bytes)) else {
-            return Ok(false);
+    /// Begins the block that stands here.
+    fn begin(&mut self) -> std::io::Result<Begun> {
+        // That of an older recorder is shorter.
+        self.need(HEAD_BYTES)?;
+        let Some((head, sum)) = Head::parse(&self.read[self.used..], self.page_bytes) else {
+            return Ok(Begun::Damaged(None));
         };
-        if !self.need(HEAD_BYTES + head.behind())? {
-            return Ok(false);
+        if !self.need(head.bytes() + head.behind())? {
+            return Ok(Begun::Damaged(Some(head)));
         }
-        let behind = self.used + HEAD_BYTES;
+        let behind = self.used + head.bytes();
         let words = behind + head.says_bytes as usize;
         let end = behind + head.behind();
         if !cfg!(fuzzing) && head.sum(&self.read[behind..end]) != sum {
-            return Ok(false);
+            return Ok(Begun::Damaged(Some(head)));
         }
         (self.pages, self.says, self.words, self.used) =
             (head.pages, behind..words, words..end, end);
         self.unpacking.clear();
-        Ok(true)
+        Ok(Begun::Whole)
     }
 
     /// Fills the next page of the block, or its head; `None` where it makes no sense.
@@ -98,22 +108,28 @@ impl<R: Read> Reader<R> {
         Some(if is_head { NextPage::Head } else { NextPage::Whole(page.len()) })
     }
 
-    /// Passes over what makes no sense, up to where a block may begin.
-    fn pass_over(&mut self) -> std::io::Result<()> {
+    /// Passes over what makes no sense, up to where a block may begin; `head` is that of a block that is not whole.
+    fn pass_over(&mut self, head: Option<Head>) -> std::io::Result<Damage> {
+        let mut passed = 0;
         while self.need(1)? {
             self.used += 1;
             self.need(MAGIC.len())?;
             let rest = &self.read[self.used..];
-            match rest.windows(MAGIC.len()).position(|at| at == MAGIC) {
-                Some(at) => {
-                    self.used += at;
-                    return Ok(());
-                }
-                // Its first bytes may be there.
-                None => self.used += rest.len().saturating_sub(MAGIC.len()),
+            let is_magic = |at: &[u8]| at == MAGIC || at == MAGIC_UNCOUNTED;
+            let block = rest.windows(MAGIC.len()).position(is_magic);
+            // Its first bytes may be there.
+            let more = block.unwrap_or(rest.len().saturating_sub(MAGIC.len()));
+            self.used += more;
+            passed += 1 + more;
+            if block.is_some() {
+                break;
             }
         }
-        Ok(())
+        let told = head.and_then(|head| Some((head.bytes() + head.behind(), head.events?)));
+        Ok(told.map_or(UNCOUNTED, |(bytes, events)| Damage {
+            events: events.into(),
+            is_counted: passed <= bytes,
+        }))
     }
 }
 
@@ -127,17 +143,18 @@ impl Reader<Growing> {
 
 impl<R: Read> PageSource for Reader<R> {
     fn next_page(&mut self, page: &mut [u8]) -> std::io::Result<NextPage> {
-        if self.pages == 0 && !self.begin()? {
-            if !self.need(1)? {
-                return Ok(NextPage::End);
-            }
-            self.pass_over()?;
-        } else if let Some(next) = self.page(page) {
-            return Ok(next);
+        if self.pages == 0
+            && let Begun::Damaged(head) = self.begin()?
+        {
+            return Ok(match self.need(1)? {
+                true => NextPage::Damaged(self.pass_over(head)?),
+                false => NextPage::End,
+            });
         }
-        self.pages = 0;
-        page.fill(0xff);
-        Ok(NextPage::Whole(page.len()))
+        Ok(self.page(page).unwrap_or_else(|| {
+            self.pages = 0;
+            NextPage::Damaged(UNCOUNTED)
+        }))
     }
 
     #[inline]
@@ -155,10 +172,10 @@ impl<R: Read> PageSource for Reader<R> {
 pub(crate) fn bytes_of(file: &File, page_bytes: usize) -> u64 {
     let (mut at, mut bytes) = (0, 0);
     let mut head = [0; HEAD_BYTES];
-    while file.read_exact_at(&mut head, at).is_ok()
-        && let Some((head, _)) = Head::parse(&head, page_bytes)
+    while let Ok(read) = file.read_at(&mut head, at)
+        && let Some((head, _)) = Head::parse(&head[..read], page_bytes)
     {
-        at += (HEAD_BYTES + head.behind()) as u64;
+        at += (head.bytes() + head.behind()) as u64;
         bytes += u64::from(head.pages) * u64::from(head.page_bytes);
     }
     bytes

@@ -40,6 +40,8 @@ const REGULAR: u32 = 1 << 31;
 const EVENT: usize = 1;
 const THREAD: usize = 2;
 const SITE: usize = 3;
+/// The number of the event that has the stack of one before it: `TRACE_STACK` in `kernel/trace/trace.h` @ 6.18.
+const STACK: u32 = 4;
 
 /// The last records, by place.
 #[derive(Debug)]
@@ -56,6 +58,8 @@ pub(super) struct Packed {
     last: Last,
     pub(super) says: Vec<u8>,
     pub(super) words: Vec<[u8; 4]>,
+    /// Events of the block, without their stacks
+    pub(super) events: u32,
 }
 
 impl Last {
@@ -105,9 +109,20 @@ fn length(first: u32, second: u32) -> usize {
     }
 }
 
+/// Returns whether the record that begins here, with this word, is an event, and no stack of one.
+#[inline]
+fn is_event(first: u32, record: &[[u8; 4]]) -> bool {
+    let at = match first & 31 {
+        0 => EVENT + 1,
+        1..=28 => EVENT,
+        _ => return false,
+    };
+    record.get(at).is_some_and(|word| u32::from_le_bytes(*word) & 0xffff != STACK)
+}
+
 impl Packed {
     pub(super) fn new() -> Packed {
-        Packed { last: Last::new(), says: Vec::new(), words: Vec::new() }
+        Packed { last: Last::new(), says: Vec::new(), words: Vec::new(), events: 0 }
     }
 
     /// Begins a block.
@@ -115,6 +130,7 @@ impl Packed {
         self.last.clear();
         self.says.clear();
         self.words.clear();
+        self.events = 0;
     }
 
     /// Adds a page, whose bytes are whole words.
@@ -135,6 +151,7 @@ impl Packed {
             let second = rest.get(1).map_or(0, |word| u32::from_le_bytes(*word));
             let first = u32::from_le_bytes(*first);
             let words = length(first, second);
+            self.events += u32::from(is_event(first, rest));
             if words > SITE
                 && words <= WORDS_MAX
                 && let Some((record, behind)) = rest.split_at_checked(words)

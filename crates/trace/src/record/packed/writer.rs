@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::sync::Arc;
 
+use super::head::Head;
 use super::words::Packed;
-use super::{Growth, HEAD_BYTES, Head, MAGIC, PAGES_MAX};
+use super::{Growth, PAGES_MAX};
 use crate::record::reserve::Reserve;
 
 /// The file of a CPU's pages while it grows.
@@ -67,14 +68,9 @@ impl Writer {
             page_bytes: self.page_bytes as u32,
             says_bytes: self.packed.says.len() as u32,
             words_bytes: self.packed.words.len() as u32 * 4,
+            events: Some(self.packed.events),
         };
         self.block.clear();
-        self.block.extend(MAGIC);
-        self.block.extend([0; 4]);
-        self.block.extend(head.numbers());
-        self.block.extend_from_slice(&self.packed.says);
-        self.block.extend_from_slice(self.packed.words.as_flattened());
-        let sum = head.sum(&self.block[HEAD_BYTES..]);
-        self.block[MAGIC.len()..][..4].copy_from_slice(&sum.to_le_bytes());
+        head.write(&self.packed.says, self.packed.words.as_flattened(), &mut self.block);
     }
 }

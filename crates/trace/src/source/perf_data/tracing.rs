@@ -54,15 +54,15 @@ impl AnyLayout {
 impl Tracing {
     /// Reads the formats of the running kernel, as far as this user may see them.
     pub(super) fn of_running_kernel() -> Option<Tracing> {
-        let folder = Tracefs::mounted()?.root.join("events/kmem");
-        let layout = |name: &str| {
-            let text = std::fs::read_to_string(folder.join(name).join("format")).ok()?;
+        let folder = Tracefs::mounted()?.root.join("events");
+        let layout = |event: String| {
+            let text = std::fs::read_to_string(folder.join(event).join("format")).ok()?;
             let format = EventFormat::parse(&text).ok()?;
             Some((format.id as u16, AnyLayout::new(&format).ok()?))
         };
-        let slabs = EVENTS.into_iter().map(|(name, _)| name);
-        let names = slabs.chain(PageKind::RECORDED.map(PageKind::name));
-        let layouts = names.filter_map(layout).collect();
+        let slabs = EVENTS.into_iter().map(|(name, _)| format!("kmem/{name}"));
+        let events = slabs.chain(PageKind::recorded().map(PageKind::path));
+        let layouts = events.filter_map(layout).collect();
         let page_bytes = rustix::param::page_size() as u32;
         Some(Tracing { layouts, page_bytes, ..Tracing::default() })
     }

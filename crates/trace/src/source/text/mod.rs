@@ -28,6 +28,7 @@ use self::chain::Chain;
 use self::clock::Clock;
 use self::fields::Other;
 use self::line::Line;
+pub(super) use self::page_line::NAMES as PAGE_NAMES;
 use super::recording::{Facts, Format, OTHER_EVENTS_MAX, Source};
 use super::sorter::Sorter;
 use crate::error::At;

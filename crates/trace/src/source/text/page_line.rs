@@ -4,7 +4,7 @@
 //! The page is known by `pfn`. Where `page` is null, the allocation failed: then `pfn` says 0, which is the number of
 //! a page, too.
 //!
-//! Linux counterpart: `include/trace/events/kmem.h` @ 6.1 and 6.18.
+//! Linux counterpart: `include/trace/events/kmem.h`, `vmscan.h` and `compaction.h` @ 6.1 and 6.18.
 
 use slablab_linux::Gfp;
 
@@ -13,15 +13,32 @@ use crate::page_event::{ORDER_MAX, PageKind, RawPage};
 use crate::source::page_layout::to_byte;
 use crate::{NO_BYTE, NO_PAGE, RawEvent};
 
+/// What names of events of pages begin with.
+pub(in super::super) const NAMES: [&str; 4] =
+    ["mm_page_", "mm_vmscan_direct_reclaim_", "mm_vmscan_memcg_reclaim_", "mm_compaction_"];
+
+/// Returns the fields that an event may begin with.
+const fn first_fields(kind: PageKind) -> &'static [&'static str] {
+    match kind {
+        PageKind::ReclaimBegin | PageKind::CgroupReclaimBegin => &["order="],
+        PageKind::ReclaimEnd | PageKind::CgroupReclaimEnd => &["nr_reclaimed="],
+        PageKind::CompactionBegin | PageKind::CompactionEnd => &["zone_start="],
+        _ => &["page=", "pfn="],
+    }
+}
+
 /// Splits at the name of an event of pages: what is left of it, and the fields right of it.
 pub(super) fn split(line: &str) -> Option<(PageKind, &str, &str)> {
-    let is_field = |at: &usize| line[*at..].starts_with("page=") || line[*at..].starts_with("pfn=");
-    let name = line.find("mm_page_")?;
+    let name = NAMES.into_iter().find_map(|begin| line.find(begin))?;
     let colon = line[name..].find(':')? + name;
     let kind = PageKind::of_event(line[name..colon].trim_end())?;
     // With addresses of events printed, more stands between the name and its fields.
-    let fields = line[colon..].match_indices('p').map(|(at, _)| at + colon).find(is_field)?;
-    let name = line[..name].strip_suffix("kmem:").map_or(name, str::len);
+    let first = first_fields(kind);
+    let is_field = |at: &usize| first.iter().any(|field| line[*at..].starts_with(field));
+    let fields = line[colon..].match_indices(' ').map(|(at, _)| at + colon + 1).find(is_field)?;
+    let head = &line[..name];
+    let folder = head.strip_suffix(':').and_then(|head| head.strip_suffix(kind.folder()));
+    let name = folder.map_or(name, str::len);
     Some((kind, &line[..name], &line[fields..]))
 }
 
@@ -39,11 +56,20 @@ pub(super) fn read(kind: PageKind, fields: &str, event: &mut RawEvent) -> Result
             "fallback_order" => page.fallback_order = byte(value),
             "fallback_migratetype" => page.fallback_type = byte(value),
             "change_ownership" => page.change_ownership = byte(value),
-            "gfp_flags" if kind == PageKind::Alloc => {
+            "gfp_flags" if kind.has_gfp() => {
                 event.gfp = Gfp::parse(first_word(value)).0;
             }
             _ => {}
         }
+    }
+    if !kind.is_of_block() {
+        page.order = match order {
+            _ if !kind.is_reclaim() => 0,
+            Some(order) => to_byte(order).min(ORDER_MAX + 1),
+            None => return Err(Other::Broken("line is cut short behind order")),
+        };
+        event.page = Some(page);
+        return Ok(());
     }
     let Some(pfn) = pfn else { return Err(Other::Broken("line has no pfn")) };
     event.ptr = if is_null && kind == PageKind::Alloc { NO_PAGE } else { pfn };
@@ -107,6 +133,41 @@ mod tests {
         let page = parse(text).unwrap().event.page.unwrap();
         assert_eq!((page.order, page.migrate_type), (0, 0));
         assert_eq!((page.fallback_order, page.fallback_type, page.change_ownership), (9, 1, 1));
+    }
+
+    #[test]
+    fn a_thread_that_makes_room_is_read_in_all_dialects() {
+        for (text, kind, order) in [
+            (
+                "tar-7 [000] ..... 1.5: mm_vmscan_direct_reclaim_begin: order=3 gfp_flags=GFP_KERNEL|__GFP_COMP",
+                PageKind::ReclaimBegin,
+                3,
+            ),
+            (
+                "tar 7 [000] 1.5: vmscan:mm_vmscan_direct_reclaim_end: nr_reclaimed=64",
+                PageKind::ReclaimEnd,
+                0,
+            ),
+            (
+                "tar 7 [000] 1.5: compaction:mm_compaction_begin: zone_start=0x1 migrate_pfn=0x1 free_pfn=0x2 \
+                 zone_end=0x3, mode=sync",
+                PageKind::CompactionBegin,
+                0,
+            ),
+            (
+                "tar-7 [000] ..... 1.5: mm_compaction_end: zone_start=0x1 migrate_pfn=0x1 free_pfn=0x2 zone_end=0x3, \
+                 mode=async status=complete",
+                PageKind::CompactionEnd,
+                0,
+            ),
+        ] {
+            let event = parse(text).unwrap().event;
+            let page = event.page.unwrap();
+            assert_eq!((page.kind, page.order, event.pid), (kind, order, 7), "{text}");
+            assert_eq!(event.gfp, if order == 3 { 0x4_0cc0 } else { 0 }, "{text}");
+        }
+        let cut = "tar-7 [000] 1.5: mm_vmscan_direct_reclaim_begin: order=";
+        assert_eq!(parse(cut).unwrap_err(), Other::Broken("line is cut short behind order"));
     }
 
     #[test]

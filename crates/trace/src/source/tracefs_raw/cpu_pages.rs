@@ -3,7 +3,7 @@
 use crate::RawEvent;
 use crate::source::kernel_stack::Waiting;
 use crate::source::page_format::PageFormat;
-use crate::source::repeats::{NextPage, PageSource, Repeats};
+use crate::source::repeats::{Damage, NextPage, PageSource, Repeats};
 
 /// When an event is merged with those of other CPUs: its time and its CPU.
 pub(super) type Key = (u64, u32);
@@ -15,6 +15,9 @@ pub(super) trait Decode {
 
     /// Decodes the records of the page whose head is in `pages.buffer`.
     fn records<R: PageSource>(&mut self, pages: &mut CpuPages<R>);
+
+    /// Counts what was lost with a part that is damaged.
+    fn damage<R>(&mut self, pages: &mut CpuPages<R>, damage: Damage);
 
     /// Counts what cannot be decoded.
     fn skip(&mut self, reason: &str, place: impl FnOnce() -> String);
@@ -38,6 +41,8 @@ pub(super) struct CpuPages<R> {
     /// The time of the last record, whose top bits absolute time stamps need.
     pub(super) time_ns: u64,
     pub(super) missed: u64,
+    /// Events in parts that are damaged
+    pub(super) damaged: u64,
     /// Whether nothing more can be read.
     ended: bool,
     /// The time of the last event, as far as it was needed.
@@ -70,6 +75,7 @@ impl<R: PageSource> CpuPages<R> {
             pages_read: 0,
             time_ns: 0,
             missed: 0,
+            damaged: 0,
             ended: false,
             last_ns: 0,
             waits_ns: None,
@@ -99,6 +105,10 @@ impl<R: PageSource> CpuPages<R> {
                     self.pages_read += 1;
                     decoder.records(self);
                 }
+                Ok(NextPage::Damaged(damage)) => {
+                    self.pages_read += 1;
+                    decoder.damage(self, damage);
+                }
                 Ok(NextPage::Whole(bytes)) if bytes == self.buffer.len() => {
                     self.pages_read += 1;
                     decoder.page(self);
@@ -123,9 +133,11 @@ impl<R: PageSource> CpuPages<R> {
 
     pub(super) fn take_until(&mut self, until: Key, to: &mut Vec<RawEvent>) {
         let rest = &self.decoded.events[self.next..self.settled];
-        let before = to.len();
-        // One by one: on a busy machine few events come from one CPU in a row.
-        to.extend(rest.iter().take_while(|event| (event.time_ns, self.cpu) < until));
-        self.next += to.len() - before;
+        // Those whose keys are less are not behind this time.
+        let last_ns = if self.cpu < until.1 { Some(until.0) } else { until.0.checked_sub(1) };
+        let Some(last_ns) = last_ns else { return };
+        let end = rest.iter().position(|event| event.time_ns > last_ns).unwrap_or(rest.len());
+        to.extend_from_slice(&rest[..end]);
+        self.next += end;
     }
 }

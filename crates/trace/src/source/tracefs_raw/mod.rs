@@ -30,7 +30,7 @@ use super::page_format::{COMMIT_MASK, PageFormat, missed};
 use super::page_layout::PageLayout;
 use super::recording::{Facts, Source};
 use super::records::{Records, extended};
-use super::repeats::{NextRecord, PageSource, Told};
+use super::repeats::{Damage, NextRecord, PageSource, Told};
 use super::task::TaskName;
 use super::tsc::Tsc;
 use crate::{Error, Extent, RawEvent};
@@ -179,6 +179,11 @@ impl<R: PageSource> TracefsRaw<R> {
     pub(crate) fn missed(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         self.cpus.iter().map(|pages| (pages.cpu, pages.missed))
     }
+
+    /// Returns, per CPU, how many events were in damaged parts of what was read so far; one of each part that does not tell.
+    pub(crate) fn damaged(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        self.cpus.iter().map(|pages| (pages.cpu, pages.damaged))
+    }
 }
 
 /// Events given by one [`Source::read`], at least, while there are any. (Those that wait in between two threads stay in the
@@ -295,6 +300,14 @@ impl Decode for Decoder {
                 self.skip(reason, place);
             }
         }
+    }
+
+    fn damage<R>(&mut self, pages: &mut CpuPages<R>, damage: Damage) {
+        pages.decoded.repeats.clear();
+        pages.damaged += damage.events.max(u64::from(!damage.is_counted));
+        let (number, cpu) = (pages.pages_read, pages.cpu);
+        self.skip("damaged part of a recording", || format!("page {number} of CPU {cpu}"));
+        self.facts.meta.quality.gaps_uncounted += u64::from(!damage.is_counted);
     }
 
     fn skip(&mut self, reason: &str, place: impl FnOnce() -> String) {

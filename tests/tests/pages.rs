@@ -1,0 +1,85 @@
+//! `slablab record --pages` and `stat --pages`: what the page allocator does beside giving pages.
+
+use std::process::Command;
+
+use slablab_tests::{shown, stdout};
+
+/// Where everything can be compacted at once.
+const COMPACT: &str = "/proc/sys/vm/compact_memory";
+
+/// Wants root and tracefs; says so elsewhere.
+#[test]
+fn a_program_that_compacts_memory_is_named_with_how_long_it_took() {
+    if !shown::is_root() || !std::path::Path::new(COMPACT).exists() {
+        return println!("SKIPPED: this wants root, and a kernel that compacts");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (trace, again) = (file("t.parquet"), file("again.parquet"));
+    let program = format!("echo 1 > {COMPACT}");
+    _ = stdout(&["record", "--pages", "-o", &trace, "--", "sh", "-c", &program]);
+    _ = stdout(&["import", &trace, "-o", &again]);
+    for trace in [&trace, &again] {
+        let text = stdout(&["stat", "--pages", "--format", "json", trace]);
+        let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let waits = answer["waits"].as_array().unwrap();
+        let wait = waits.iter().find(|it| it["kind"] == "compaction" && it["program"] == "sh");
+        let wait = wait.unwrap_or_else(|| panic!("{waits:?}"));
+        // A machine has a zone at least.
+        assert!(wait["waits"].as_u64().unwrap() > 0 && wait["total_ns"].as_u64().unwrap() > 0);
+        assert_eq!((&wait["order"], &wait["unended"]), (&serde_json::Value::Null, &0.into()));
+        let told = stdout(&["stat", "--pages", trace]);
+        assert!(told.contains("Threads made room for pages: "), "{told}");
+    }
+    let perf = folder.path().join("perf.data");
+    let recorded = Command::new("perf")
+        .args(["record", "-q", "-a", "-e", "compaction:mm_compaction_begin"])
+        .args(["-e", "compaction:mm_compaction_end", "-e", "kmem:mm_page_free", "-o"])
+        .arg(&perf)
+        .args(["--", "sh", "-c", &program])
+        .output();
+    if !recorded.is_ok_and(|output| output.status.success()) {
+        return println!("not run to its end: perf does not record here");
+    }
+    // Columns of perf script are padded.
+    let script = Command::new("perf").args(["script", "-i"]).arg(&perf).output().unwrap();
+    let text = folder.path().join("script.txt");
+    std::fs::write(&text, script.stdout).unwrap();
+    for source in [&perf, &text] {
+        let imported = file("perf.parquet");
+        _ = stdout(&["import", source.to_str().unwrap(), "-o", &imported]);
+        let told = stdout(&["stat", "--pages", "--show", "waits", &imported]);
+        assert!(told.contains("compaction  sh"), "{told}");
+        std::fs::remove_file(&imported).unwrap();
+    }
+}
+
+#[test]
+fn a_recording_of_reclaim_alone_is_told_without_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (text, trace) = (file("script.txt"), file("t.parquet"));
+    let head = "             tar 7 [000]";
+    let lines = [
+        "1.500000: vmscan:mm_vmscan_direct_reclaim_begin: order=3 gfp_flags=GFP_KERNEL|__GFP_COMP",
+        "1.700000: vmscan:mm_vmscan_direct_reclaim_end: nr_reclaimed=64",
+        "1.800000: vmscan:mm_vmscan_kswapd_wake: nid=0 order=3",
+    ];
+    let lines: String = lines.iter().map(|line| format!("{head} {line}\n")).collect();
+    std::fs::write(&text, lines).unwrap();
+    _ = stdout(&["import", &text, "-o", &trace]);
+    let told = stdout(&["stat", "--pages", "--show", "waits", &trace]);
+    let told: Vec<&str> = told.split_whitespace().collect();
+    let told = told.join(" ");
+    assert!(
+        told.starts_with("The recording has neither allocations nor frees of pages."),
+        "{told}"
+    );
+    assert!(
+        told.contains(
+            "200.0 ms in 1 direct reclaim; most of it direct reclaim in tar for order 3."
+        )
+    );
+    assert!(told.contains("direct reclaim tar 3 1 200.0 ms 200.0 ms 0"), "{told}");
+    assert!(!told.contains("0 B") && !told.contains("are taken"), "{told}");
+}
