@@ -8,18 +8,18 @@ cat > /load.sh <<'LOAD'
 round=0
 while [ $round -lt 3 ]; do
 	i=0
-	while [ $i -lt 60 ]; do
+	while [ $i -lt 40 ]; do
 		dd if=/dev/zero of=/files/$round-$i bs=64k count=$((1 + i % 24)) 2>/dev/null
 		i=$((i + 1))
 	done
 	i=0
-	while [ $i -lt 2000 ]; do
+	while [ $i -lt 400 ]; do
 		: > /small/$round-$i
 		i=$((i + 1))
 	done
-	hackbench -g 2 -l 40 > /dev/null
+	hackbench -g 1 -l 20 > /dev/null
 	i=$((round % 2))
-	while [ $i -lt 60 ]; do
+	while [ $i -lt 40 ]; do
 		rm -f /files/$round-$i
 		i=$((i + 2))
 	done

@@ -28,6 +28,7 @@ mod lacking;
 mod live;
 mod meta;
 mod page_event;
+mod page_map;
 mod page_meta;
 mod page_row;
 mod portion;

@@ -2,8 +2,9 @@
 //!
 //! # How it works
 //! `/proc/zoneinfo` has sizes, watermarks and the lists of CPUs; `/proc/pagetypeinfo`, which only root may read, has free
-//! blocks by migrate type and the types of page blocks; `/proc/buddyinfo` has free blocks by order and is read again and
-//! again. What a kernel does not say is absent. Zones without memory are left out, but count in [`Zone::index`].
+//! blocks by migrate type and the types of page blocks; `/proc/kpageflags`, which also only root may read, says of each page
+//! whether it is free; `/proc/buddyinfo` has free blocks by order and is read again and again. What a kernel does not say is
+//! absent. Zones without memory are left out, but count in [`Zone::index`].
 //!
 //! Linux counterpart: `mm/vmstat.c` @ 6.1, 6.12 and 7.3.
 
@@ -82,6 +83,13 @@ pub struct Zone {
     /// Page blocks by migrate type; empty where they could not be read
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<u64>,
+    /// Lengths of runs of pages, from the first page on: in use, free, in use, and so on; without pages that CPUs keep, and
+    /// empty where the flags of pages could not be read
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub free_runs: Vec<u64>,
+    /// Of each page block the pages that can be moved, from the block of the first page on; empty as above
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub movable: Vec<u32>,
 }
 
 /// What a CPU keeps of a zone.
@@ -92,9 +100,9 @@ pub struct ZoneCpu {
     pub cpu: u16,
     /// Pages that it keeps
     pub count: u64,
-    /// From so many on it gives some back.
+    /// When it keeps as many, it gives some back.
     pub high: u64,
-    /// So many it gets at once, at least.
+    /// How many it gets at once, at least
     pub batch: u64,
     /// Bounds of `high` where the kernel moves it, which it does from 6.7 on
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -166,6 +166,7 @@ const TRACE: House = House {
             "assigned",
             "canonical",
             "stacks",
+            "page_map",
             "zones",
         ],
         &["page_row", "page_meta"],

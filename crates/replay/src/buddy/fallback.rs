@@ -37,7 +37,7 @@ impl Zone {
         given
     }
 
-    /// Returns the type of which a block of this order may be taken.
+    /// Returns the type whose block of this order may be taken.
     fn other(&self, order: u8, migrate: Migrate) -> Option<Migrate> {
         migrate.fallbacks().into_iter().find(|other| self.lists.first(order, *other).is_some())
     }

@@ -2,7 +2,7 @@
 //!
 //! # How it works
 //! A table has three numbers for each page of the zone: the neighbours of a free block's first page in its list, and its
-//! order and type. Pages that are no first page of a free block have zeros, so that memory is used only where blocks were free.
+//! order and type. Where no free block begins are zeros, so that memory is used only where blocks were free.
 
 use super::migrate::{Migrate, TYPES};
 
@@ -37,7 +37,7 @@ pub(crate) struct FreeLists {
 }
 
 impl FreeLists {
-    /// Makes the lists of a zone of this many pages, none of which is free.
+    /// Makes the lists of a zone of this many pages; none is free.
     pub(crate) fn new(pages: u32) -> FreeLists {
         let lists = [[List::default(); ORDERS]; TYPES];
         FreeLists { nodes: vec![[0; 3]; pages as usize], lists, pages: 0 }
@@ -66,7 +66,7 @@ impl FreeLists {
         self.nodes[page as usize] = [next, previous, what];
     }
 
-    /// Takes out the free block that begins there, of which [`FreeLists::block_at`] says that it is free.
+    /// Takes out the free block that begins there; [`FreeLists::block_at`] has to say that it is free.
     pub(crate) fn remove(&mut self, page: u32) -> (u8, Migrate) {
         let (order, migrate) = self.block_at(page).expect("the block is free");
         let [next, previous, _] = std::mem::take(&mut self.nodes[page as usize]);
@@ -111,6 +111,11 @@ impl FreeLists {
     /// Returns how many blocks of an order are free.
     pub(crate) fn of_order(&self, order: u8) -> u64 {
         Migrate::ALL.into_iter().map(|migrate| self.count(order, migrate)).sum()
+    }
+
+    /// Returns how many pages there are, free or not.
+    pub(crate) fn all_pages(&self) -> u32 {
+        self.nodes.len() as u32
     }
 
     /// Returns how many pages are free.

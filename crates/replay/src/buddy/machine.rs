@@ -2,8 +2,8 @@
 //!
 //! # How it works
 //! First the zones of the CPU's node are asked, from the highest on that the flags permit, then those of other nodes: each
-//! gives pages while more than its low watermark stays free. Then they are asked again down to the minimum, of which
-//! allocations that cannot wait may use a part. At last every free page is given, as the recorded kernel gave one.
+//! gives pages while more than its low watermark stays free. Then they are asked again down to the minimum;
+//! allocations that cannot wait may use a part of that too. At last every free page is given, as the recorded kernel gave one.
 
 use slablab_linux::Gfp;
 

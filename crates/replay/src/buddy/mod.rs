@@ -20,8 +20,10 @@
 pub(crate) mod aged;
 pub(crate) mod cpu_pages;
 pub(crate) mod fallback;
+pub(crate) mod holes;
 pub(crate) mod lists;
 pub(crate) mod machine;
+pub(crate) mod mapped;
 pub(crate) mod migrate;
 pub(crate) mod rules;
 #[cfg(test)]

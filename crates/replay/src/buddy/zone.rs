@@ -32,7 +32,7 @@ pub(crate) struct Zone {
     /// The type of each page block
     pub(crate) blocks: Vec<Migrate>,
     /// Of each page block the pages that were allocated as movable
-    movable: Vec<u32>,
+    pub(super) movable: Vec<u32>,
     pub(crate) managed: u64,
     pub(crate) marks: Marks,
     /// By the index of the highest zone that an allocation may use: what is kept from it
@@ -46,7 +46,7 @@ pub(crate) struct Zone {
 }
 
 impl Zone {
-    /// Makes a zone of this many pages, none of which is free, and whose blocks are movable.
+    /// Makes a zone of this many pages; none is free, and all blocks are movable.
     pub(crate) fn new(rules: Rules, pages: u32) -> Zone {
         let blocks = pages.div_ceil(rules.block_pages()) as usize;
         Zone {
@@ -61,6 +61,11 @@ impl Zone {
             taken: Vec::new(),
             left: 0,
         }
+    }
+
+    /// Returns how many pages it has, those of no memory among them.
+    pub(crate) fn pages(&self) -> u32 {
+        self.lists.all_pages()
     }
 
     /// Returns the type of the page block that a page lies in.

@@ -9,10 +9,13 @@
 //! The same trace gives the same answer, to the byte, on any machine.
 //!
 //! # Differences from Linux
-//! A trace does not tell where its pages are, so the model chooses places itself. Pages that are older than the trace are
-//! freed at places that the model chooses. Which part of a split block is freed is not known: the first one is taken.
+//! The model chooses the places of pages itself. Where the recording says which pages were free when it began, these are free
+//! in the model, and older pages are freed where they were; otherwise the model chooses these as well. In rows without page
+//! numbers nothing tells which part of a split block is freed: the first one is taken. What compaction moves has no event where
+//! it goes to.
 
 mod blocks;
+mod first_seen;
 pub(crate) mod replay;
 pub(crate) mod result;
 mod start;

@@ -29,7 +29,8 @@ pub fn replay_pages(
     memory_bytes: u64,
     progress: &mut dyn FnMut(u64),
 ) -> Result<PageReplay, Error> {
-    let mut run = Run::new(trace.meta(), memory_bytes);
+    let begun = start::begin(trace, memory_bytes)?;
+    let mut run = Run::new(trace.meta(), begun);
     let mut done = 0;
     for batch in trace.page_batches() {
         let batch = batch?;
@@ -52,6 +53,8 @@ struct Run<'a> {
     begun: Begun,
     blocks: Blocks,
     first_ns: u64,
+    /// When the zones were read
+    begin_ns: u64,
     tick_ns: u64,
     orders: usize,
     /// Moments that are to come, the next one last
@@ -64,9 +67,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(meta: &'a Meta, memory_bytes: u64) -> Run<'a> {
-        let zones = start::zones(meta, memory_bytes);
-        let begun = start::begin(meta, &zones);
+    fn new(meta: &'a Meta, begun: Begun) -> Run<'a> {
         let pages = meta.pages.as_ref();
         let first_ns = pages.map_or(0, |pages| pages.time_first_ns);
         let last_ns = pages.map_or(0, |pages| pages.time_last_ns);
@@ -83,6 +84,7 @@ impl<'a> Run<'a> {
                 .zones
                 .as_ref()
                 .is_some_and(|zones| !zones.start.zones.is_empty()),
+            is_place_recorded: begun.is_mapped(),
             page_bytes: meta.page_bytes.into(),
             block_order: begun.rules.block_order,
             zones: facts.collect(),
@@ -93,6 +95,7 @@ impl<'a> Run<'a> {
             meta,
             blocks: Blocks::new(pages.map_or(0, |pages| pages.slots)),
             first_ns,
+            begin_ns: meta.zones.as_ref().map_or(0, |zones| zones.start.time_ns),
             tick_ns: first_ns + TICK_NS,
             orders: usize::from(begun.rules.max_order) + 1,
             wanted: wanted(meta, first_ns, last_ns),
@@ -129,14 +132,34 @@ impl<'a> Run<'a> {
         });
     }
 
+    /// Does an event that the zones were read after: its pages are where they were.
+    fn early(&mut self, event: &PageEvent) {
+        let pfn = event.first_page();
+        match event.page.kind {
+            PageKind::Alloc => {
+                let is_movable = Migrate::of_event(event.page.migrate_type) == Migrate::Movable;
+                let given = pfn.and_then(|pfn| self.begun.take_older(pfn, event.page.order));
+                let given = given.map(|given| Given { is_movable, ..given });
+                self.blocks.put(event.object, given, event.page.order, pfn);
+            }
+            PageKind::Free | PageKind::FreeBatched | PageKind::ImplicitFree => {
+                self.blocks.take(event.object, event.page.order, pfn);
+            }
+            _ => {}
+        }
+    }
+
     fn event(&mut self, event: &PageEvent) {
+        if event.time_ns < self.begin_ns {
+            return self.early(event);
+        }
         match event.page.kind {
             PageKind::Alloc if event.object == NONE => self.result.recorded_failures += 1,
             PageKind::Alloc => self.allocate(event),
             PageKind::Free if event.object == NONE => self.free_older(event),
             PageKind::Free | PageKind::FreeBatched | PageKind::ImplicitFree => {
                 let order = event.page.order;
-                if let Some(given) = self.blocks.take(event.object, order) {
+                if let Some(given) = self.blocks.take(event.object, order, event.first_page()) {
                     self.begun.machine.free(event.cpu, given, order);
                 }
             }
@@ -144,7 +167,8 @@ impl<'a> Run<'a> {
                 let types = (event.page.migrate_type, event.page.fallback_type);
                 self.fallbacks.entry(types).or_default().1 += 1;
             }
-            PageKind::AllocZoneLocked | PageKind::PcpuDrain => {}
+            // What reclaim and compaction free comes as frees.
+            _ => {}
         }
     }
 
@@ -153,7 +177,7 @@ impl<'a> Run<'a> {
         let migrate = Migrate::of_event(event.page.migrate_type);
         let ask = Ask { cpu: event.cpu, order, migrate, gfp: Gfp(event.gfp) };
         let given = self.begun.machine.allocate(&ask);
-        for (left, order) in self.blocks.put(event.object, given, order) {
+        for (left, order) in self.blocks.put(event.object, given, order, event.first_page()) {
             self.begun.machine.free(event.cpu, left, order);
         }
         if given.is_none() {
@@ -173,10 +197,17 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Frees pages that are older than the trace: of the zone that has most of them.
+    /// Frees pages that are older than the trace: where they were, or of the zone that has most of them.
     fn free_older(&mut self, event: &PageEvent) {
         let order = event.page.order;
         self.result.older_pages += event.pages();
+        if let Some(pfn) = event.first_page().filter(|_| self.begun.is_mapped()) {
+            match self.begun.take_older(pfn, order) {
+                Some(given) => self.begun.machine.free(event.cpu, given, order),
+                None => self.result.older_pages_unplaced += event.pages(),
+            }
+            return;
+        }
         let holes = self.begun.holes.iter_mut().enumerate();
         let most = holes.max_by_key(|(at, holes)| (holes.freeable, *at));
         let page = most.and_then(|(at, holes)| Some((at, holes.take_freeable(order)?)));

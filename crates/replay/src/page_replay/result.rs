@@ -3,13 +3,15 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What became of the page allocator.
+/// What the page allocator had free, and did.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PageReplay {
     /// Whose rules the model followed
     pub rules: String,
     /// Whether the recording says what was free when it began; otherwise the machine began empty
     pub is_start_recorded: bool,
+    /// Whether the recording says where these pages were, so that they lie there in the model
+    pub is_place_recorded: bool,
     /// Bytes of a page
     pub page_bytes: u64,
     /// A page block has two to the power of this pages.

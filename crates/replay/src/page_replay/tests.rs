@@ -1,8 +1,8 @@
 //! Replays of small traces of page events.
 
 use slablab_trace::{
-    BuddyReading, Meta, NO_BYTE, NONE, PageEvent, PageKind, RawPage, RecordedZones, TraceReader,
-    TraceWriter, Zone, Zones,
+    BuddyReading, Meta, NO_BYTE, NO_PAGE, NONE, PageEvent, PageKind, RawPage, RecordedZones,
+    TraceReader, TraceWriter, Zone, Zones,
 };
 
 use super::replay::replay_pages;
@@ -27,8 +27,8 @@ fn replayed(
         };
         let page =
             RawPage { kind, order, migrate_type, fallback_order, fallback_type, change_ownership };
-        let (gfp, stack, cpu, pid) = (0xcc0, NONE, 0, 7);
-        writer.push_page(&PageEvent { time_ns, object, pid, gfp, stack, cpu, page }).unwrap();
+        let (gfp, stack, cpu, pid, pfn) = (0xcc0, NONE, 0, 7, NO_PAGE);
+        writer.push_page(&PageEvent { time_ns, object, pid, gfp, stack, cpu, pfn, page }).unwrap();
     }
     let comms = [(7, "tar".to_owned())].into();
     let (page_bytes, cpus) = (4096, 1);

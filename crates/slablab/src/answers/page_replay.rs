@@ -118,7 +118,9 @@ impl PageReplayAnswer {
 
     /// Says what the trace does not tell.
     fn unknown(&self) -> Option<String> {
-        let PageReplay { older_pages, older_pages_unplaced, unplaced_pages, .. } = self.replay;
+        let PageReplay {
+            older_pages, older_pages_unplaced, unplaced_pages, is_place_recorded, ..
+        } = self.replay;
         let mut parts = Vec::new();
         if !self.replay.is_start_recorded {
             parts.push(
@@ -126,7 +128,7 @@ impl PageReplayAnswer {
                     .to_owned(),
             );
         }
-        if older_pages > 0 {
+        if older_pages > 0 && !is_place_recorded {
             parts.push(format!(
                 "{} were freed that are older than the trace, at places that the model chose",
                 self.bytes(older_pages)
@@ -134,7 +136,8 @@ impl PageReplayAnswer {
         }
         if older_pages_unplaced > 0 {
             parts.push(format!(
-                "for {} of them it had none in use",
+                "{} were freed that the model had not in use, as what compaction moves and what is freed without an event \
+                 is not seen",
                 self.bytes(older_pages_unplaced)
             ));
         }

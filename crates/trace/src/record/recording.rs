@@ -344,7 +344,6 @@ impl Recording {
             for event in events.iter() {
                 instance.write(&format!("events/{event}/enable"), "1")?;
             }
-            let zones = options.pages.then(|| zones::now(sampler::clock_ns(ClockId::Monotonic)));
             let running = chosen.as_mut().map(|(tracer, _)| tracer.start());
             let running = running.transpose().map_err(|error| chosen::cannot(&error))?;
             let chosen = chosen.as_mut().map(|(tracer, taking)| (&*tracer, taking));
@@ -354,6 +353,9 @@ impl Recording {
                 scope.spawn(move || ends.drained(take(), marks, options, started))
             });
             instance.write("tracing_on", "1")?;
+            // With the events on, so that nothing is missed between what is read and what is recorded.
+            let zones =
+                options.pages.then(|| zones::at_start(|| sampler::clock_ns(ClockId::Monotonic)));
             let limits = &options.slab_limits;
             let watch = || scope.spawn(|| slab_limit::watch(limits, ends.stop, ends.end));
             let watching = (!limits.is_empty()).then(watch);

@@ -4,11 +4,12 @@
 //! What another program wrote anew may have slab rows and page rows in one group: each is told by its kind.
 
 use arrow_array::RecordBatch;
-use arrow_array::types::UInt8Type;
+use arrow_array::types::{Int64Type, UInt8Type};
 
 use super::file_reader::FileRows;
+use super::schema::PFN_COLUMN;
 use crate::page_event::ORDER_MAX;
-use crate::{Batch, Error, Kind, NO_BYTE, PageEvent, PageKind, RawPage};
+use crate::{Batch, Error, Kind, NO_BYTE, NO_PAGE, PageEvent, PageKind, RawPage};
 
 /// Whose row it is.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +33,7 @@ struct PageColumns {
     fallback_order: Vec<u8>,
     fallback_type: Vec<u8>,
     change_ownership: Vec<u8>,
+    pfn: Vec<u64>,
 }
 
 impl FileRows {
@@ -58,6 +60,8 @@ impl FileRows {
         column("fallback_order", &mut of.fallback_order)?;
         column("fallback_type", &mut of.fallback_type)?;
         column("change_ownership", &mut of.change_ownership)?;
+        let pfn = |pfn: i64| u64::try_from(pfn).unwrap_or(NO_PAGE);
+        self.integers::<Int64Type, _>(PFN_COLUMN, rows, Some(NO_PAGE), pfn, &mut of.pfn)?;
         let columns = all.columns(rows.num_rows());
         for (row, kind) in kinds.into_iter().enumerate() {
             let mut event = columns.event(row);
@@ -73,6 +77,7 @@ impl FileRows {
                     gfp: event.gfp,
                     stack: event.stack,
                     cpu: event.cpu,
+                    pfn: of.pfn[row],
                     page: RawPage {
                         kind,
                         order: of.order[row],

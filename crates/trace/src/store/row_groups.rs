@@ -182,6 +182,7 @@ fn page_batch(rows: &[PageEvent]) -> RecordBatch {
     let kinds = StringArray::from_iter_values(PageKind::ALL.map(PageKind::name));
     let kind_keys = Int32Array::from_iter_values(rows.iter().map(|row| row.page.kind as i32));
     let gfp = |row: &PageEvent| row.page.kind.has_gfp().then_some(row.gfp);
+    let pfns = rows.iter().map(|row| row.first_page().map(|pfn| pfn as i64));
     let arrays: Vec<ArrayRef> = vec![
         Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.time_ns as i64))),
         Arc::new(UInt16Array::from_iter_values(rows.iter().map(|row| row.cpu))),
@@ -200,6 +201,7 @@ fn page_batch(rows: &[PageEvent]) -> RecordBatch {
         byte(|page| page.fallback_order),
         byte(|page| page.fallback_type),
         byte(|page| page.change_ownership),
+        Arc::new(Int64Array::from_iter(pfns)),
     ];
     RecordBatch::try_new(Arc::clone(&schema), arrays).expect("columns match the schema")
 }

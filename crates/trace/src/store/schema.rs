@@ -25,6 +25,14 @@ const NEEDED: [&str; 6] = ["time_ns", "cpu", "kind", "object", "bytes_req", "byt
 pub(super) const PAGE_COLUMNS: [&str; 5] =
     ["order", "migrate_type", "fallback_order", "fallback_type", "change_ownership"];
 
+/// The column of page numbers, which it has beside these since the replay of pages; also null in rows of slab events.
+pub(super) const PFN_COLUMN: &str = "pfn";
+
+/// Returns whether only page rows have values in a column.
+pub(super) fn is_of_pages_alone(name: &str) -> bool {
+    name == PFN_COLUMN || PAGE_COLUMNS.contains(&name)
+}
+
 /// Whether a file has columns for page rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Columns {
@@ -87,6 +95,7 @@ pub(super) fn schema(columns: Columns) -> Arc<Schema> {
     ];
     if columns == Columns::WithPages {
         fields.extend(PAGE_COLUMNS.map(|name| Field::new(name, DataType::UInt8, true)));
+        fields.push(Field::new(PFN_COLUMN, DataType::Int64, true));
     }
     Arc::new(Schema::new(fields))
 }
@@ -99,8 +108,9 @@ pub(super) fn zstd_level() -> ZstdLevel {
     ZstdLevel::try_new(ZSTD_LEVEL).expect("it is a zstd level")
 }
 
-/// Returns how the columns are written. Times rise by small steps and slots are given out last in,
-/// first out, so their differences are packed; everything else has few values and is a dictionary.
+/// Returns how the columns are written. Times rise by small steps, slots are given out last in,
+/// first out, and page numbers lie side by side, so their differences are packed; everything else has few values and is a
+/// dictionary.
 /// (On a recording of hackbench a dictionary of slots took twice the bytes.)
 pub(super) fn properties() -> WriterProperties {
     let mut properties = WriterProperties::builder()
@@ -108,7 +118,7 @@ pub(super) fn properties() -> WriterProperties {
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .set_sorting_columns(Some(vec![BY_TIME]))
         .set_statistics_enabled(EnabledStatistics::Chunk);
-    for column in ["time_ns", "object"].map(ColumnPath::from) {
+    for column in ["time_ns", "object", PFN_COLUMN].map(ColumnPath::from) {
         properties = properties
             .set_column_dictionary_enabled(column.clone(), false)
             .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);

@@ -24,9 +24,6 @@ use crate::cli::{AnswerArgs, OutputArgs};
 use crate::output::give;
 use crate::schema::Published;
 
-/// Memory of a machine where none is asked for.
-const MEMORY_BYTES: u64 = 16 << 30;
-
 /// What these commands print as JSON.
 pub(super) const SCHEMAS: &[Published] =
     &[Published::answer::<ReplayAnswer>(), Published::answer::<PageReplayAnswer>()];
@@ -68,7 +65,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     args.ram.keep();
     if args.pages {
-        return pages::run(args, output);
+        let Args { trace, many, filter, memory, answer, .. } = args;
+        return pages::run(trace, (many, filter), *memory, answer, output);
     }
     check_outputs(&args.many.all(&args.trace), args.answer.outputs())?;
     let traces = Traces::open_with_lifetimes(&args.trace, &args.many, &args.filter)?;
@@ -109,7 +107,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 
 impl Args {
     fn memory(&self) -> u64 {
-        self.memory.unwrap_or(MEMORY_BYTES)
+        self.memory.unwrap_or(pages::MEMORY_BYTES)
     }
 
     fn start(&self) -> Start {
