@@ -1,4 +1,4 @@
-//! `slablab record --pages` and `stat --pages`: what the page allocator does beside giving pages.
+//! `slablab record --pages`, `stat --pages` and `replay --pages`: what the page allocator does beside giving pages.
 
 use std::process::Command;
 
@@ -82,4 +82,33 @@ fn a_recording_of_reclaim_alone_is_told_without_pages() {
     );
     assert!(told.contains("direct reclaim tar 3 1 200.0 ms 200.0 ms 0"), "{told}");
     assert!(!told.contains("0 B") && !told.contains("are taken"), "{told}");
+}
+
+/// Wants root and tracefs; says so elsewhere.
+#[test]
+fn a_recording_of_pages_is_replayed_from_what_the_kernel_had_free() {
+    if !shown::is_root() {
+        return println!("SKIPPED: this wants root");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (trace, part) = (file("t.parquet"), file("part.parquet"));
+    _ = stdout(&["record", "--pages", "-o", &trace, "--", "ls", "-R", "/usr/share/doc"]);
+    let answer = |trace: &str| {
+        let text = stdout(&["replay", "--pages", "--format", "json", trace]);
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()
+    };
+    let whole = answer(&trace);
+    assert_eq!(whole["is_start_recorded"], true);
+    let fit = &whole["fit"];
+    assert!(fit["moments"].as_u64().unwrap() > 0, "{fit}");
+    // What else the machine does meanwhile, such as compaction, is not all in the events.
+    assert!(fit["off_share_median"].as_f64().unwrap() < 0.2, "{fit}");
+    let told = stdout(&["replay", "--pages", &trace]);
+    assert!(told.contains("of /proc/buddyinfo the orders differ by"), "{told}");
+    // Nothing was read when a part of it begins.
+    _ = stdout(&["import", &trace, "--time", "50%,90%", "-o", &part]);
+    assert_eq!(answer(&part)["is_start_recorded"], false);
+    let told = stdout(&["replay", "--pages", &part]);
+    assert!(told.contains("the recording does not say what was free"), "{told}");
 }

@@ -63,6 +63,7 @@ const AS_ROOT: &[&str] = &[
     "record --pages -o TMP/pages.parquet -- ls -R /usr/share/doc",
     "info TMP/pages.parquet",
     "stat --pages TMP/pages.parquet",
+    "replay --pages TMP/pages.parquet",
     "record --sample 2 -o TMP/sample.parquet -- ls -R /usr/share/doc",
     "info TMP/sample.parquet",
     "stat TMP/sample.parquet",

@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod buddy;
 mod change;
 mod engine;
 mod error;
@@ -25,6 +26,7 @@ mod exact;
 mod kept_memory;
 mod many;
 mod metrics;
+mod page_replay;
 mod plan;
 mod slots;
 mod timed;
@@ -79,6 +81,11 @@ pub use metrics::series::Sample;
 pub use metrics::span_peaks::SpanPeak;
 pub use metrics::sum::ReplaySum;
 pub use metrics::vectors::{VectorsOfCache, VectorsUnder};
+pub use page_replay::replay::replay_pages;
+pub use page_replay::result::{
+    PageFailure, PageFallback, PageFit, PageMoment, PageMoved, PageReplay, PageZone, largest_order,
+    pages_of, unusable_share,
+};
 pub use plan::{ReplayPlan, Start, Vectors};
 pub use timed::replay::{Latency, Timed, replay_timed};
 pub use whatif::accounting::accounting_structures_bytes;

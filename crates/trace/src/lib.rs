@@ -28,6 +28,7 @@ mod lacking;
 mod live;
 mod meta;
 mod page_event;
+mod page_map;
 mod page_meta;
 mod page_row;
 mod portion;
@@ -47,6 +48,7 @@ mod symbols;
 pub mod synth;
 mod tables;
 mod vmlinux;
+mod zones;
 
 pub use btf::{Btf, Candidate, Link};
 pub use cache_name::is_cache_name;
@@ -89,3 +91,4 @@ pub use store::{
 pub use symbols::{Symbol, Symbols};
 pub use tables::{Described, write_tables};
 pub use vmlinux::{Place, Vmlinux};
+pub use zones::{BuddyReading, MIGRATE_TYPES, RecordedZones, Zone, ZoneCpu, Zones};

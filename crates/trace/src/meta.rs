@@ -13,6 +13,7 @@ use crate::page_meta::PageMeta;
 use crate::portion::Recorded;
 use crate::samples::{Samples, is_zero};
 use crate::stacks::Stacks;
+use crate::zones::RecordedZones;
 
 /// The key of the JSON text in the Parquet file's metadata.
 pub const META_KEY: &str = "slablab.trace";
@@ -127,6 +128,9 @@ pub struct Meta {
     /// Of a trace with page rows, which [`Meta::events`] does not count: what they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pages: Option<PageMeta>,
+    /// What the recorded kernel said of its zones, where page events were recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zones: Option<RecordedZones>,
     /// How far the rows can be trusted.
     pub quality: Quality,
 }

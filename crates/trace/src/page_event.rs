@@ -5,6 +5,10 @@
 /// Stands for the page of an allocation that failed.
 pub const NO_PAGE: u64 = u64::MAX;
 
+/// No machine has pages of higher numbers: Linux has at most 52 bits of physical addresses. What sources name beyond it are
+/// addresses of `struct page`, and numbers that were made up for slots.
+pub(crate) const PFN_END: u64 = 1 << 52;
+
 /// Stands for a number that the event does not have, in columns of one byte.
 pub const NO_BYTE: u8 = u8::MAX;
 

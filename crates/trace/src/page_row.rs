@@ -4,9 +4,10 @@
 //! Page rows stand in the file of the slab events, in row groups of their own, so that whoever reads slab events decodes
 //! none of them. Their pages are known by slots, as objects are: a block has one from its allocation until all of its pages
 //! are free. A block that is freed in parts (a split huge page) has a row for each part, whose `order` is that of the part.
+//! Beside the slot stands the page's number, which tells what lies side by side.
 
 use crate::NONE;
-use crate::page_event::{ORDER_MAX, PageKind, RawPage};
+use crate::page_event::{NO_PAGE, ORDER_MAX, PageKind, RawPage};
 
 /// A page row of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,9 @@ pub struct PageEvent {
     pub stack: u32,
     /// The CPU it happened on.
     pub cpu: u16,
+    /// The number of the first page, or [`NO_PAGE`] where the trace does not tell: an allocation failed, the row was made by
+    /// the importer, the event is of no pages, or the trace was written before it had page numbers.
+    pub pfn: u64,
     /// What is said of the pages.
     pub page: RawPage,
 }
@@ -34,6 +38,12 @@ impl PageEvent {
     #[must_use]
     pub fn pages(&self) -> u64 {
         1 << self.page.order.min(ORDER_MAX)
+    }
+
+    /// Returns the number of the first page, where the trace tells it.
+    #[must_use]
+    pub fn first_page(&self) -> Option<u64> {
+        (self.pfn != NO_PAGE).then_some(self.pfn)
     }
 
     /// Returns whether a block was given: not an allocation that failed.

@@ -119,9 +119,9 @@ fn page_events_behind_many_slab_events_are_stored_as_if_they_had_come_first() {
                     fallback_type: u8::MAX,
                     change_ownership: u8::MAX,
                 };
-                let (time_ns, object, pid, gfp, stack, cpu) = (3, 0, 9, 0xcc0, NONE, 2);
+                let (time_ns, object, pid, gfp, stack, cpu, pfn) = (3, 0, 9, 0xcc0, NONE, 2, 64);
                 writer
-                    .push_page(&PageEvent { time_ns, object, pid, gfp, stack, cpu, page })
+                    .push_page(&PageEvent { time_ns, object, pid, gfp, stack, cpu, pfn, page })
                     .unwrap();
             }
             let kind = if row % 2 == 0 { Kind::KmemCacheAlloc } else { Kind::KmemCacheFree };

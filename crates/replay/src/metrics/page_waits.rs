@@ -176,8 +176,10 @@ mod tests {
                 fallback_type: slablab_trace::NO_BYTE,
                 change_ownership: slablab_trace::NO_BYTE,
             };
-            let (gfp, stack, cpu, object) = (0xcc0, NONE, 0, NONE);
-            writer.push_page(&PageEvent { time_ns, object, pid, gfp, stack, cpu, page }).unwrap();
+            let (gfp, stack, cpu, object, pfn) = (0xcc0, NONE, 0, NONE, slablab_trace::NO_PAGE);
+            writer
+                .push_page(&PageEvent { time_ns, object, pid, gfp, stack, cpu, pfn, page })
+                .unwrap();
         }
         let comms = [(1, "sh".to_owned()), (2, "tar".to_owned())].into();
         writer.finish(Meta { comms, ..Meta::default() }).unwrap();

@@ -222,7 +222,7 @@ impl Count {
 
 #[cfg(test)]
 mod tests {
-    use slablab_trace::{NO_BYTE, RawPage, TraceWriter};
+    use slablab_trace::{NO_BYTE, NO_PAGE, RawPage, TraceWriter};
 
     use super::*;
     use crate::metrics::page_groups::{PageBy, PageLabels, page_groups};
@@ -241,8 +241,10 @@ mod tests {
                 fallback_type: NO_BYTE,
                 change_ownership: NO_BYTE,
             };
-            let (gfp, stack, cpu) = (0xcc0, NONE, 0);
-            writer.push_page(&PageEvent { time_ns, object, pid, gfp, stack, cpu, page }).unwrap();
+            let (gfp, stack, cpu, pfn) = (0xcc0, NONE, 0, NO_PAGE);
+            writer
+                .push_page(&PageEvent { time_ns, object, pid, gfp, stack, cpu, pfn, page })
+                .unwrap();
         }
         let comms = [(1, "sh".to_owned()), (2, "tar".to_owned())].into();
         writer.finish(Meta { comms, ..Meta::default() }).unwrap();

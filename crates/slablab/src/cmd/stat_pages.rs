@@ -95,7 +95,7 @@ pub(crate) fn of_trace(
 }
 
 /// Returns the facts of a trace, with its page events for events.
-fn facts(meta: &Meta, events: u64) -> TraceFacts {
+pub(super) fn facts(meta: &Meta, events: u64) -> TraceFacts {
     let quality = &meta.quality;
     let (lost, skipped) = (quality.lost_total(), quality.skipped_total());
     let unplaced = meta.pages.as_ref().map_or(0, |pages| pages.older_frees + pages.implicit_frees);

@@ -10,7 +10,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::page_event::{ORDER_MAX, PageKind, RawPage};
+use crate::page_event::{ORDER_MAX, PFN_END, PageKind, RawPage};
 use crate::page_meta::PageMeta;
 use crate::{Error, NO_PAGE, NONE, PageEvent, RawEvent, TraceWriter};
 
@@ -48,7 +48,9 @@ impl Pages {
         self.time_ns = self.time_ns.max(raw.time_ns);
         let RawEvent { pid, cpu, .. } = *raw;
         let (time_ns, cpu) = (self.time_ns, cpu as u16);
-        let mut row = PageEvent { time_ns, object: NONE, pid, gfp: 0, stack, cpu, page };
+        let has_number = page.kind.is_of_block() && raw.ptr < PFN_END;
+        let pfn = if has_number { raw.ptr } else { NO_PAGE };
+        let mut row = PageEvent { time_ns, object: NONE, pid, gfp: 0, stack, cpu, pfn, page };
         match page.kind {
             PageKind::Alloc => {
                 row.gfp = raw.gfp;
@@ -114,7 +116,7 @@ impl Pages {
         self.meta.implicit_frees += 1;
         let page = RawPage { order: part.order, ..RawPage::new(PageKind::ImplicitFree) };
         let object = self.end(part);
-        writer.push_page(&PageEvent { object, gfp: 0, stack: NONE, page, ..*next })
+        writer.push_page(&PageEvent { object, gfp: 0, stack: NONE, pfn: NO_PAGE, page, ..*next })
     }
 
     fn insert(&mut self, page: u64, order: u8) -> u32 {

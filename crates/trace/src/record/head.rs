@@ -7,7 +7,7 @@ use super::options::{Keep, RecordOptions};
 use super::slab_limit::SlabReached;
 use crate::cgroups::Running;
 use crate::meta::SlabSnapshot;
-use crate::{Meta, Samples};
+use crate::{Meta, RecordedZones, Samples};
 
 /// What is known before the first event.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -82,6 +82,9 @@ pub(super) struct Tail {
     pub(super) end_unix_ns: Option<u64>,
     pub(super) slabs_end: Option<SlabSnapshot>,
     pub(super) samples: Samples,
+    /// The zones, where page events were recorded
+    #[serde(default)]
+    pub(super) zones: Option<RecordedZones>,
     /// In which cgroups threads are.
     #[serde(default)]
     pub(super) cgroups: Running,

@@ -58,6 +58,7 @@ pub(crate) mod tracefs;
 mod unfinished;
 mod until;
 mod workload;
+mod zones;
 
 pub use self::counter::EventCounter;
 pub use self::options::{BUFFER_KIB_DEFAULT, Keep, RecordOptions, RecordSummary};

@@ -131,6 +131,7 @@ fn begin_meta(head: &Head, tail: &Tail) -> Meta {
         end_unix_ns: tail.end_unix_ns,
         slabs_end: tail.slabs_end.clone(),
         samples: tail.samples.clone(),
+        zones: tail.zones.clone(),
         ended_early: tail.ended_early.clone(),
         ..head.meta.clone()
     }

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
+use rustix::time::ClockId;
 use slablab_bpf::Ring;
 use slablab_host::{Signals, printable};
 
@@ -33,10 +34,11 @@ use super::tasks;
 use super::tracefs::{Instance, Tracefs};
 use super::unfinished::Unfinished;
 use super::workload::{self, Ended};
+use super::zones;
 use crate::cgroups::Running;
 use crate::lacking::OWN_RECORDER;
 use crate::source::tracefs_raw::lost;
-use crate::{Error, Meta, PageKind, Portion, Symbols};
+use crate::{Error, Meta, PageKind, Portion, RecordedZones, Symbols, Zones};
 
 /// Part of the machine's memory that all buffers together may take by default.
 const MEMORY_SHARE: u64 = 8;
@@ -69,6 +71,8 @@ struct Events {
     /// What slabs held when that ended them
     slab_reached: Option<SlabReached>,
     early: Option<Early>,
+    /// The zones when they began, of a recording of page events
+    zones: Option<Zones>,
 }
 
 /// Why and after how long the events ended before the command.
@@ -207,7 +211,8 @@ impl Recording {
             ..Meta::default()
         };
         machine::describe(&mut meta);
-        let sampler = Sampler::open(meta.page_bytes, unfinished.create_readings()?);
+        let mut sampler = Sampler::open(meta.page_bytes, unfinished.create_readings()?);
+        sampler.buddies = options.pages.then(Vec::new);
         let described = events.iter().map(String::as_str);
         let has_stacks = options.stacks && tracer.is_none();
         let described = described.chain(has_stacks.then_some(stacks::FORMAT));
@@ -348,6 +353,9 @@ impl Recording {
                 scope.spawn(move || ends.drained(take(), marks, options, started))
             });
             instance.write("tracing_on", "1")?;
+            // With the events on, so that nothing is missed between what is read and what is recorded.
+            let zones =
+                options.pages.then(|| zones::at_start(|| sampler::clock_ns(ClockId::Monotonic)));
             let limits = &options.slab_limits;
             let watch = || scope.spawn(|| slab_limit::watch(limits, ends.stop, ends.end));
             let watching = (!limits.is_empty()).then(watch);
@@ -370,16 +378,27 @@ impl Recording {
             let slab_reached =
                 watching.and_then(|thread| thread.join().expect("watching does not panic"));
             let ended = ended.inspect_err(|_| unfinished.forget())?;
-            Ok((ended, slab_reached, look))
+            Ok((ended, slab_reached, zones, look))
         })
-        .map(|(ended, slab_reached, look)| {
-            (Events { ended, slab_reached, early: early.take() }, look)
+        .map(|(ended, slab_reached, zones, look)| {
+            (Events { ended, slab_reached, early: early.take(), zones }, look)
         })
+    }
+
+    /// Returns what was read of the zones, with what they have now.
+    fn zones_since(&mut self, start: Zones) -> RecordedZones {
+        let end = Some(zones::now(sampler::clock_ns(ClockId::Monotonic)));
+        let readings = self.sampler.buddies.take().unwrap_or_default();
+        let mut zones = RecordedZones { start, end, readings };
+        zones.readings.retain(|reading| reading.time_ns >= zones.start.time_ns);
+        zones.thin();
+        zones
     }
 
     /// Returns what is known when the events are off.
     fn tail(&mut self, events: Events, elapsed: Duration) -> Result<Tail, Error> {
-        let Events { ended, slab_reached, early } = events;
+        let Events { ended, slab_reached, early, zones } = events;
+        let zones = zones.map(|start| self.zones_since(start));
         let is_last = self.head.chosen.is_last;
         let mut lost_by_cpu = vec![0; self.head.meta.cpus as usize];
         for &cpu in &self.head.cpus {
@@ -409,6 +428,7 @@ impl Recording {
             // Of a recording that ended early it would not be that of its end.
             slabs_end: early.is_none().then(crate::slabs::snapshot),
             samples: std::mem::take(&mut self.sampler.samples),
+            zones,
             cgroups: cgroups::running(),
             ended_early: early.map(|early| early.why),
             until_ns: None,

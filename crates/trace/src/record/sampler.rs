@@ -16,8 +16,9 @@ use rustc_hash::FxHashMap;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::readings::Journal;
+use super::zones;
 use crate::meta::SlabSnapshot;
-use crate::{SampledCache, Samples};
+use crate::{BuddyReading, SampledCache, Samples};
 
 /// A reading takes some 200 us on a machine of 230 caches.
 const COST_PARTS: u64 = 150;
@@ -47,6 +48,8 @@ pub(super) struct Sampler {
     /// Who is told of each reading, when it is in the samples
     pub(super) listener: Option<Sender<Taken>>,
     pub(super) samples: Samples,
+    /// The free blocks of pages, where these are to be read
+    pub(super) buddies: Option<Vec<BuddyReading>>,
 }
 
 /// A reading that was taken.
@@ -65,8 +68,8 @@ impl Sampler {
         let (spread, samples) = (FxHashMap::default(), Samples::default());
         let (buffer, parts) = (vec![0; 256 << 10], Vec::new());
         let journal = Journal::new(readings);
-        let listener = None;
-        Sampler { slabinfo, buffer, parts, page_bytes, spread, journal, listener, samples }
+        let (listener, buddies) = (None, None);
+        Sampler { slabinfo, buffer, parts, page_bytes, spread, journal, listener, samples, buddies }
     }
 
     /// Takes samples until `stop`, and a last one then.
@@ -122,6 +125,9 @@ impl Sampler {
     pub(super) fn sample(&mut self) {
         // The clock that the events have.
         let begin_ns = clock_ns(ClockId::Monotonic);
+        if let Some(readings) = &mut self.buddies {
+            readings.extend(zones::reading(begin_ns));
+        }
         let Some(slabs) = self.read() else { return };
         let is_first = self.samples.is_empty();
         let mut spread = std::mem::take(&mut self.spread);

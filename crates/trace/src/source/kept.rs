@@ -112,6 +112,8 @@ impl<'a> Kept<'a> {
                 quality: Quality { lost, skipped, ..Quality::default() },
                 sites: Vec::new(),
                 samples: Samples::default(),
+                // A part begins with zones that no row tells of.
+                zones: None,
                 // Squares are of all rows.
                 portion: meta
                     .portion

@@ -5,8 +5,9 @@
 
 use super::file_reader::FileRows;
 use super::group_rows::GroupRows;
+use super::schema::PFN_COLUMN;
 use crate::page_event::ORDER_MAX;
-use crate::{Batch, Error, Kind, NO_BYTE, PageEvent, PageKind, RawPage};
+use crate::{Batch, Error, Kind, NO_BYTE, NO_PAGE, PageEvent, PageKind, RawPage};
 
 /// Whose row it is.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +31,7 @@ struct PageColumns {
     fallback_order: Vec<u8>,
     fallback_type: Vec<u8>,
     change_ownership: Vec<u8>,
+    pfn: Vec<u64>,
 }
 
 impl FileRows {
@@ -53,6 +55,12 @@ impl FileRows {
         column("fallback_order", &mut of.fallback_order)?;
         column("fallback_type", &mut of.fallback_type)?;
         column("change_ownership", &mut of.change_ownership)?;
+        self.integers(PFN_COLUMN, rows, Some(NO_PAGE), &mut of.pfn)?;
+        // What another program wrote may be less than 0.
+        of.pfn
+            .iter_mut()
+            .filter(|pfn| i64::try_from(**pfn).is_err())
+            .for_each(|pfn| *pfn = NO_PAGE);
         let columns = all.columns(rows.count());
         for (row, kind) in kinds.into_iter().enumerate() {
             let mut event = columns.event(row);
@@ -68,6 +76,7 @@ impl FileRows {
                     gfp: event.gfp,
                     stack: event.stack,
                     cpu: event.cpu,
+                    pfn: of.pfn[row],
                     page: RawPage {
                         kind,
                         order: of.order[row],

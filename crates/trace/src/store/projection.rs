@@ -32,7 +32,7 @@ pub(super) fn projection(
         "pid" => pids == PidColumn::Read,
         "stack" => pids == PidColumn::Read && !no_stack(leaf),
         "node" => !no_node(leaf),
-        name => Held::of(group) != Held::Slabs || !schema::PAGE_COLUMNS.contains(&name),
+        name => Held::of(group) != Held::Slabs || !schema::is_of_pages_alone(name),
     };
     schema::leaves(file).filter(is_wanted).collect()
 }
@@ -45,5 +45,5 @@ pub(super) fn projection_of(file: &SchemaDescriptor, is_wanted: fn(&str) -> bool
 /// Returns whether a column has to be decoded for page rows.
 pub(super) fn is_of_pages(name: &str) -> bool {
     let shared = ["time_ns", "cpu", "pid", "kind", "object", "gfp", "stack"];
-    shared.contains(&name) || schema::PAGE_COLUMNS.contains(&name)
+    shared.contains(&name) || schema::is_of_pages_alone(name)
 }

@@ -34,6 +34,7 @@ enum Column {
     Int32(Vec<i32>),
     /// The values of the rows that have one, and of each row 1 where it has
     SomeInt32(Vec<i32>, Vec<i16>),
+    SomeInt64(Vec<i64>, Vec<i16>),
     Texts(Vec<ByteArray>),
     /// No row has a value
     Absent,
@@ -113,6 +114,9 @@ fn write_column(
         Column::SomeInt32(values, levels) => {
             writer.typed::<Int32Type>().write_batch(values, Some(levels), None)?
         }
+        Column::SomeInt64(values, levels) => {
+            writer.typed::<Int64Type>().write_batch(values, Some(levels), None)?
+        }
         Column::Texts(values) => writer.typed::<ByteArrayType>().write_batch(values, None, None)?,
         Column::Absent | Column::Dictionary(_) => {
             let levels = vec![0; rows];
@@ -145,7 +149,7 @@ fn slab_columns(rows: &Batch, sites: &Names, caches: &Names) -> Vec<Column> {
         numbers(rows.cpu.iter().map(|cpu| i64::from(*cpu))),
         numbers(rows.pid.iter().map(|pid| i64::from(*pid))),
         Column::Dictionary(Dictionary::of_texts(kinds, false, kind)),
-        some(rows.object.iter().map(|slot| (*slot != NONE).then_some(*slot))),
+        some_numbers(rows.object.iter().map(|slot| (*slot != NONE).then_some(*slot))),
         names(&rows.site, sites),
         names(&rows.cache, caches),
         bytes(&rows.bytes_req),
@@ -166,27 +170,35 @@ fn of_allocs(column: impl ExactSizeIterator<Item = i64>, kinds: &[Kind]) -> Colu
     Column::Dictionary(Dictionary::of_some(some))
 }
 
-/// Returns a column of numbers that some rows lack.
-fn some(numbers: impl ExactSizeIterator<Item = Option<u32>>) -> Column {
+/// Returns the numbers of the rows that have one, and of each row 1 where it has.
+fn some<N>(numbers: impl ExactSizeIterator<Item = Option<N>>) -> (Vec<N>, Vec<i16>) {
     let (mut values, mut levels) = (Vec::new(), Vec::with_capacity(numbers.len()));
     for number in numbers {
         levels.push(i16::from(number.is_some()));
-        values.extend(number.map(|number| number as i32));
+        values.extend(number);
     }
+    (values, levels)
+}
+
+/// Returns a column of numbers that some rows lack.
+fn some_numbers(numbers: impl ExactSizeIterator<Item = Option<u32>>) -> Column {
+    let (values, levels) = some(numbers.map(|number| number.map(|number| number as i32)));
     Column::SomeInt32(values, levels)
 }
 
 /// Returns the columns of page rows.
 fn page_columns(rows: &[PageEvent]) -> Vec<Column> {
     let number = |of: fn(&PageEvent) -> u32| {
-        some(rows.iter().map(|row| Some(of(row)).filter(|number| *number != NONE)))
+        some_numbers(rows.iter().map(|row| Some(of(row)).filter(|number| *number != NONE)))
     };
     let byte = |of: fn(&RawPage) -> u8| {
         let byte = |row: &PageEvent| Some(of(&row.page)).filter(|byte| *byte != NO_BYTE);
-        some(rows.iter().map(|row| byte(row).map(u32::from)))
+        some_numbers(rows.iter().map(|row| byte(row).map(u32::from)))
     };
     let kind = |row: &PageEvent| Bytes::from_static(row.page.kind.name().as_bytes()).into();
     let gfp = |row: &PageEvent| row.page.kind.has_gfp().then_some(row.gfp);
+    let pfns = rows.iter().map(|row| row.first_page().map(|pfn| pfn as i64));
+    let (pfns, have_pfns) = some(pfns);
     vec![
         Column::Int64(rows.iter().map(|row| row.time_ns as i64).collect()),
         Column::Int32(rows.iter().map(|row| row.cpu.into()).collect()),
@@ -197,7 +209,7 @@ fn page_columns(rows: &[PageEvent]) -> Vec<Column> {
         Column::Absent, // cache
         Column::Absent, // bytes_req
         Column::Absent, // bytes_alloc
-        some(rows.iter().map(gfp)),
+        some_numbers(rows.iter().map(gfp)),
         Column::Absent, // node
         number(|row| row.stack),
         byte(|page| page.order),
@@ -205,6 +217,7 @@ fn page_columns(rows: &[PageEvent]) -> Vec<Column> {
         byte(|page| page.fallback_order),
         byte(|page| page.fallback_type),
         byte(|page| page.change_ownership),
+        Column::SomeInt64(pfns, have_pfns),
     ]
 }
 

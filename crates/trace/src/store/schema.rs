@@ -24,6 +24,14 @@ const NEEDED: [&str; 6] = ["time_ns", "cpu", "kind", "object", "bytes_req", "byt
 pub(super) const PAGE_COLUMNS: [&str; 5] =
     ["order", "migrate_type", "fallback_order", "fallback_type", "change_ownership"];
 
+/// The column of page numbers, which it has beside these since the replay of pages; also null in rows of slab events.
+pub(super) const PFN_COLUMN: &str = "pfn";
+
+/// Returns whether only page rows have values in a column.
+pub(super) fn is_of_pages_alone(name: &str) -> bool {
+    name == PFN_COLUMN || PAGE_COLUMNS.contains(&name)
+}
+
 /// Whether a file has columns for page rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Columns {
@@ -82,8 +90,9 @@ fn all(columns: Columns) -> impl Iterator<Item = Own> {
         ("node", INT32, Some(LogicalType::integer(16, true)), optional),
         ("stack", INT32, unsigned(32), optional),
     ];
-    let pages = PAGE_COLUMNS.map(|name| (name, INT32, unsigned(8), optional));
-    let pages = pages.into_iter().filter(move |_| columns == Columns::WithPages);
+    let bytes = PAGE_COLUMNS.map(|name| (name, INT32, unsigned(8), optional));
+    let pages = bytes.into_iter().chain([(PFN_COLUMN, INT64, None, optional)]);
+    let pages = pages.filter(move |_| columns == Columns::WithPages);
     events.into_iter().chain(pages).map(own)
 }
 
@@ -109,8 +118,9 @@ pub(super) fn zstd_level() -> ZstdLevel {
     ZstdLevel::try_new(ZSTD_LEVEL).expect("it is a zstd level")
 }
 
-/// Returns how the columns are written. Times rise by small steps and slots are given out last in,
-/// first out, so their differences are packed; everything else has few values and is a dictionary.
+/// Returns how the columns are written. Times rise by small steps, slots are given out last in,
+/// first out, and page numbers lie side by side, so their differences are packed; everything else has few values and is a
+/// dictionary.
 /// (On a recording of hackbench a dictionary of slots took twice the bytes.)
 pub(super) fn properties() -> WriterProperties {
     let mut properties = WriterProperties::builder()
@@ -118,7 +128,7 @@ pub(super) fn properties() -> WriterProperties {
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .set_sorting_columns(Some(vec![BY_TIME]))
         .set_statistics_enabled(EnabledStatistics::Chunk);
-    for column in ["time_ns", "object"].map(ColumnPath::from) {
+    for column in ["time_ns", "object", PFN_COLUMN].map(ColumnPath::from) {
         properties = properties
             .set_column_dictionary_enabled(column.clone(), false)
             .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);

@@ -1,4 +1,7 @@
-//! `slablab replay`: what each allocator makes of a trace, or of several together.
+//! `slablab replay`: what each allocator makes of a trace, or of several together; with `--pages` what the page allocator
+//! makes of its page events.
+
+mod pages;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,13 +18,15 @@ use super::size::parse_bytes;
 use super::traces::args::ManyArgs;
 // The commands that do not make documents yet take it from here.
 use super::traces::{Question, Traces};
+use crate::answers::page_replay::PageReplayAnswer;
 use crate::answers::replay::ReplayAnswer;
 use crate::cli::{AnswerArgs, OutputArgs};
 use crate::output::give;
 use crate::schema::Published;
 
 /// What these commands print as JSON.
-pub(super) const SCHEMAS: &[Published] = &[Published::answer::<ReplayAnswer>()];
+pub(super) const SCHEMAS: &[Published] =
+    &[Published::answer::<ReplayAnswer>(), Published::answer::<PageReplayAnswer>()];
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "The same trace gives the same numbers on any machine.\n\n\
@@ -29,6 +34,7 @@ pub(super) const SCHEMAS: &[Published] = &[Published::answer::<ReplayAnswer>()];
                         slablab replay traces/hackbench.parquet --allocators slub,slob\n  \
                         slablab replay perf.data --format json -o result.json\n  \
                         slablab replay t.parquet --show sites --format csv\n  \
+                        slablab replay pages.parquet --pages\n  \
                         slablab replay fleet/ -a slub,slub-sheaves --resume kept/")]
 pub(crate) struct Args {
     /// A trace, or what import reads; - is standard input
@@ -39,9 +45,12 @@ pub(crate) struct Args {
     /// Replay under these allocators [default: slab,slub,slob,slmb, before them the SLUB of the recorded kernel]
     #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", value_parser = allocator())]
     allocators: Vec<BackendKind>,
-    /// Memory of the simulated machine
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
-    memory: u64,
+    /// Memory of the simulated machine [default: 16G]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    memory: Option<u64>,
+    /// Replay page events instead: what stays free, in which blocks (record --pages)
+    #[arg(long, conflicts_with_all = ["allocators", "cold"])]
+    pages: bool,
     /// Begin with no objects, also where the trace says which the recorded kernel had
     #[arg(long)]
     cold: bool,
@@ -55,6 +64,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     args.ram.keep();
+    if args.pages {
+        let Args { trace, many, filter, memory, answer, .. } = args;
+        return pages::run(trace, (many, filter), *memory, answer, output);
+    }
     check_outputs(&args.many.all(&args.trace), args.answer.outputs())?;
     let traces = Traces::open_with_lifetimes(&args.trace, &args.many, &args.filter)?;
     let (usual, recorded) = usual(&traces.kernels());
@@ -62,7 +75,7 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         [] => usual,
         asked => distinct(asked),
     };
-    let (memory_bytes, start) = (args.memory, args.start());
+    let (memory_bytes, start) = (args.memory(), args.start());
     let names: Vec<_> = allocators.iter().map(|kind| kind.name()).collect();
     let question = Question {
         schema: "slablab.replay.trace/2",
@@ -93,6 +106,10 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 }
 
 impl Args {
+    fn memory(&self) -> u64 {
+        self.memory.unwrap_or(pages::MEMORY_BYTES)
+    }
+
     fn start(&self) -> Start {
         if self.cold { Start::Cold } else { Start::Warm }
     }

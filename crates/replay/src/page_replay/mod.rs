@@ -1,0 +1,23 @@
+//! Replays the page events of a trace through a model of the recorded kernel's page allocator.
+//!
+//! # How it works
+//! The machine begins with the zones that the recording read, or with empty memory ([`start`]); each allocation and each free
+//! of the trace is done again ([`replay`](mod@replay)), in the order of the trace and by one thread. Free blocks are noted at
+//! the moments at which the recorder read `/proc/buddyinfo`, and compared with it ([`result`]).
+//!
+//! # Invariants
+//! The same trace gives the same answer, to the byte, on any machine.
+//!
+//! # Differences from Linux
+//! The model chooses the places of pages itself. Where the recording says which pages were free when it began, these are free
+//! in the model, and older pages are freed where they were; otherwise the model chooses these as well. In rows without page
+//! numbers nothing tells which part of a split block is freed: the first one is taken. What compaction moves has no event where
+//! it goes to.
+
+mod blocks;
+mod first_seen;
+pub(crate) mod replay;
+pub(crate) mod result;
+mod start;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! `slablab replay --pages`: what the page allocator makes of the page events of a trace.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use slablab_replay::replay_pages;
+
+use crate::answers::page_replay::PageReplayAnswer;
+use crate::cli::{AnswerArgs, OutputArgs};
+use crate::cmd::filter::FilterArgs;
+use crate::cmd::import::open_pages;
+use crate::cmd::question::check_outputs;
+use crate::cmd::stat_pages::facts;
+use crate::cmd::traces::args::ManyArgs;
+use crate::output::give;
+use crate::progress::Progress;
+
+/// Memory of a machine where none is asked for.
+pub(super) const MEMORY_BYTES: u64 = 16 << 30;
+
+/// Replays the page events of one trace.
+pub(super) fn run(
+    path: &Path,
+    (many, filter): (&ManyArgs, &FilterArgs),
+    memory: Option<u64>,
+    answer: &AnswerArgs,
+    output: &OutputArgs,
+) -> Result<ExitCode> {
+    check_outputs(&[path], answer.outputs())?;
+    let file = path.display().to_string();
+    if many.with(path)?.is_some() {
+        bail!("--pages replays one trace: ask for each of them alone");
+    }
+    if !filter.is_empty() {
+        bail!(
+            "--pages replays all page events, as each changes what is free for the next: leave out --time, --cpu, --pid, \
+             --comm, --cache and --site"
+        );
+    }
+    let trace = open_pages(path, filter)?;
+    let Some(pages) = &trace.meta().pages else {
+        bail!("{file}: holds no events of pages; record some with `slablab record --pages`");
+    };
+    let (total, phase, unit) = (pages.events, "replaying", "events");
+    if memory.is_some() && trace.meta().zones.is_some() {
+        bail!("{file}: says which zones its machine had: leave out --memory");
+    }
+    let memory_bytes = match trace.meta().memory_bytes {
+        recorded if recorded > 0 && memory.is_none() => recorded,
+        _ => memory.unwrap_or(MEMORY_BYTES),
+    };
+    let mut progress = Progress::default();
+    let replay = replay_pages(&trace, memory_bytes, &mut |done| {
+        progress.step(slablab_trace::Progress { phase, done, total, unit });
+    })?;
+    drop(progress);
+    let trace = Box::new(facts(trace.meta(), total));
+    give(&PageReplayAnswer { replay, file, trace }, output, answer)?;
+    Ok(ExitCode::SUCCESS)
+}
