@@ -75,7 +75,7 @@ rust:
 # The tests of single files, and those across crates that take seconds.
 CHECKED = first_screen hostile import limits readme replay rooms schemas snapshots sweep tidy tune whatif
 check: fmt-check clippy test-xarray-c test-xarray-kernel test-maple
-	$(CARGO) test --workspace --quiet --lib --bins $(CHECKED:%=--test %)
+	$(CARGO) test --workspace --features slablab/manual --quiet --lib --bins $(CHECKED:%=--test %)
 
 test-full: test test-killed test-bisect test-leaks test-torture test-torture-debug test-cargo-install test-release test-release-arm64 test-reproducible
 

@@ -46,8 +46,8 @@ impl PageReplayAnswer {
     fn sentences(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         if !self.replay.is_start_recorded {
-            let empty = "The recording does not say what was free when it began, so the machine begins empty here.";
-            sentences.push(empty.to_owned());
+            let all = "The recording does not say what was free when it began, so the model begins with all memory free.";
+            sentences.push(all.to_owned());
         }
         sentences.extend([self.free(), self.fit(), self.fallbacks(), self.failures()]);
         sentences.extend(self.unknown());
