@@ -99,6 +99,25 @@ pub enum Error {
         /// CPUs of the machine
         cpus: u32,
     },
+    /// Zones of the recorded machine that no machine has
+    #[error("{found}: the trace is damaged, so record it again with `slablab record --pages`")]
+    Zones {
+        /// What no machine has
+        found: String,
+    },
+    /// Zones whose tables do not fit
+    #[error(
+        "the page lists of the recorded machine take {}, and {} may be used: give more by --ram, or replay it on a larger \
+         machine",
+        mib(*bytes),
+        mib(*room_bytes)
+    )]
+    ZonesMemory {
+        /// What the tables take
+        bytes: u64,
+        /// What may be used
+        room_bytes: u64,
+    },
     /// A real kernel's replay cannot have this many caches.
     #[error("the trace has {caches} caches, and slabreplay takes 32,767")]
     TooManyCaches {

@@ -7,6 +7,9 @@
 //!
 //! Linux counterpart: `calculate_min_free_kbytes`, `__setup_per_zone_wmarks`, `zone_batchsize`, `zone_highsize` @ 6.12.
 
+use std::collections::HashSet;
+
+use slablab_host::memory_room_bytes;
 use slablab_linux::Release;
 use slablab_trace::{Meta, TraceReader, Zone, ZoneCpu, Zones};
 
@@ -27,6 +30,11 @@ const BLOCK_ORDER: u8 = 9;
 const HIGH_FRACTION: u64 = 8;
 /// The model numbers pages of a zone with 32 bits.
 const ZONE_PAGES_MAX: u64 = 1 << 31;
+/// The most that Linux is built with (`MAX_NUMNODES`, `MAX_NR_ZONES`).
+const NODES_MAX: u16 = 1 << 10;
+const NODE_ZONES_MAX: u8 = 6;
+/// Of a page: the links of a free block that begins there
+const PAGE_BYTES: u64 = 12;
 
 /// The machine, and what it has in use of each zone.
 #[derive(Debug)]
@@ -106,12 +114,13 @@ fn empty(pages: u64, cpus: u32) -> Zones {
 /// Makes the machine that a trace begins with.
 ///
 /// # Errors
-/// When the trace is damaged.
+/// When the trace is damaged, names zones that no machine has, or the machine's tables do not fit.
 pub(super) fn begin(trace: &TraceReader, memory_bytes: u64) -> Result<Begun, Error> {
     let meta = trace.meta();
     let zones = zones(meta, memory_bytes);
     let rules = rules(meta, &zones);
     let spans = spans(&zones, rules);
+    check(&zones, &spans, meta.cpus)?;
     let mut hints = vec![Hints::default(); zones.zones.len()];
     if zones.zones.iter().any(|zone| !zone.free_runs.is_empty()) {
         let mut seen = FirstSeen::new(meta, &spans, rules);
@@ -121,6 +130,28 @@ pub(super) fn begin(trace: &TraceReader, memory_bytes: u64) -> Result<Begun, Err
         hints = seen.end();
     }
     Ok(begin_with(meta, &zones, &hints))
+}
+
+/// Checks what the metadata of a trace says of zones, which may be anything.
+fn check(zones: &Zones, spans: &[Span], cpus: u32) -> Result<(), Error> {
+    let beyond = |of: &&Zone| of.node >= NODES_MAX || of.index >= NODE_ZONES_MAX;
+    if let Some(of) = zones.zones.iter().find(beyond) {
+        let found =
+            format!("a zone is number {} of node {}, which no machine has", of.index, of.node);
+        return Err(Error::Zones { found });
+    }
+    let places: HashSet<(u16, u8)> = zones.zones.iter().map(|of| (of.node, of.index)).collect();
+    if places.len() < zones.zones.len() {
+        let found = "two zones have one number on one node, which no machine has".to_owned();
+        return Err(Error::Zones { found });
+    }
+    let of_cpus = zones.zones.len() as u64 * u64::from(cpus.max(1)) * size_of::<CpuPages>() as u64;
+    let pages = spans.iter().fold(0u64, |sum, span| sum.saturating_add(span.pages));
+    let bytes = pages.saturating_mul(PAGE_BYTES).saturating_add(of_cpus);
+    match memory_room_bytes() {
+        Some(room_bytes) if room_bytes < bytes => Err(Error::ZonesMemory { bytes, room_bytes }),
+        _ => Ok(()),
+    }
 }
 
 fn spans(zones: &Zones, rules: Rules) -> Vec<Span> {
@@ -207,6 +238,22 @@ mod tests {
         let zone = &zones.zones[0];
         assert_eq!((zone.min, zone.low, zone.high), (2048, 3096, 4144));
         assert_eq!((zone.cpus[0].batch, zone.cpus[0].high), (63, 774));
+    }
+
+    #[test]
+    fn zones_that_no_machine_has_are_refused() {
+        let zone = |node, index, spanned| Zone { node, index, spanned, ..Zone::default() };
+        let checked = |list: Vec<Zone>| {
+            let zones = Zones { zones: list, ..Zones::default() };
+            check(&zones, &spans(&zones, rules(&Meta::default(), &zones)), 2)
+        };
+        assert!(checked(vec![zone(0, 1, 4096), zone(0, 2, 4096), zone(1023, 2, 4096)]).is_ok());
+        for bad in [vec![zone(1024, 2, 1)], vec![zone(0, 6, 1)], vec![zone(0, 2, 1), zone(0, 2, 9)]]
+        {
+            assert!(matches!(checked(bad), Err(Error::Zones { .. })));
+        }
+        let large = (0..1000).map(|node| zone(node, 2, u64::MAX)).collect();
+        assert!(matches!(checked(large), Err(Error::ZonesMemory { .. })));
     }
 
     #[test]
