@@ -21,7 +21,7 @@ static const struct rhashtable_params params = {
 	.automatic_shrinking = true,
 };
 static struct rhashtable table;
-static atomic_t wrong, walks, restarts, resident_missing;
+static atomic_t wrong, walks, restarts, resident_missing, begun;
 static struct item *residents[100];
 
 static struct item *item_of(u32 key)
@@ -54,6 +54,7 @@ static int writer(void *data)
 {
 	u32 first = 1000 + KEYS * (u32)(unsigned long)data, i;
 
+	atomic_inc(&begun);
 	for (i = 0; i < KEYS; i++) {
 		struct item *item = item_of(first + i);
 
@@ -150,7 +151,9 @@ static int __init rhash_threads_init(void)
 		writers[i] = kthread_create(writer, (void *)(long)i, "writer/%d", i);
 	for (i = 0; i < WRITERS; i++)
 		wake_up_process(writers[i]);
-	while (atomic_read(&table.nelems) < KEYS)
+	/* A thread that is stopped before it began never runs. The table's length tells nothing: it may
+	   be short again before we look. */
+	while (atomic_read(&begun) < WRITERS)
 		msleep(1);
 	for (i = 0; i < WRITERS; i++)
 		kthread_stop(writers[i]);
