@@ -31,18 +31,16 @@ SMOKE = {"cpus": 8, "sites": 200, "caches": 30, "live": 2000, "events": 30000}
 SMOKE_SCALES = {"events": [15000, 30000], "cpus": [4, 8], "sites": [100, 200], "caches": [15, 30], "live": [1000, 2000]}
 REFERENCE = {"cpus": 512, "sites": 100000, "caches": 3000, "live": 5000000, "events": 50000000}
 NODES = 8
-# Slabs of 512 CPUs need more than 16 GiB of the simulated machine, which costs address space only.
-MEMORY = ["--memory", "128G"]
 COMMANDS = {
-    "replay": ["replay", "TRACE", "-a", "slub", *MEMORY],
+    "replay": ["replay", "TRACE", "-a", "slub"],
     "info": ["info", "TRACE"],
     "stat": ["stat", "TRACE"],
-    "replay, all usual allocators": ["replay", "TRACE", *MEMORY],
-    "replay, page": ["replay", "TRACE", "-a", "slub", *MEMORY, "--report", "PAGE"],
+    "replay, all usual allocators": ["replay", "TRACE"],
+    "replay, page": ["replay", "TRACE", "-a", "slub", "--report", "PAGE"],
     "advise": ["advise", "TRACE"],
-    "whatif --buckets 16": ["whatif", "TRACE", "--buckets", "16", *MEMORY],
-    "whatif --per-site": ["whatif", "TRACE", "--per-site", *MEMORY],
-    "partition random:16": ["partition", "TRACE", "--by", "random:16", *MEMORY],
+    "whatif --buckets 16": ["whatif", "TRACE", "--buckets", "16"],
+    "whatif --per-site": ["whatif", "TRACE", "--per-site"],
+    "partition random:16": ["partition", "TRACE", "--by", "random:16"],
     "import --strip-addresses": ["import", "UNRESOLVED", "--strip-addresses", "-o", "COPY"],
     "tune": ["tune", "TRACE"],
 }

@@ -190,7 +190,7 @@ fn scattered_items_are_found_and_a_cache_is_advised() {
     let path = folder.path().join("netfilter.parquet");
     netfilter(&path);
     let reader = TraceReader::open(&path).unwrap();
-    let list = advise(&reader, BackendKind::Slub, 1 << 30, &mut |_| ()).unwrap();
+    let list = advise(&reader, BackendKind::Slub, Some(1 << 30), &mut |_| ()).unwrap();
     let of = |name: &str| list.advice.iter().find(|a| a.subject.starts_with(name)).unwrap();
     let (forty, thirty_two) = (of("nft_rule_add"), of("nft_set_add"));
     assert!(forty.scattered, "{forty:#?}");
@@ -229,7 +229,7 @@ fn advise_and_whatif_say_the_same_of_the_peak() {
     }
     writer.finish(Meta { cpus: 1, nodes: 1, ..Meta::default() }).unwrap();
     let reader = TraceReader::open(&path).unwrap();
-    let list = advise(&reader, BackendKind::Slub, 1 << 30, &mut |_| ()).unwrap();
+    let list = advise(&reader, BackendKind::Slub, Some(1 << 30), &mut |_| ()).unwrap();
     let advice = list.advice.iter().find(|a| a.subject == "item_add+0x10").unwrap();
     let plan = ReplayPlan {
         allocators: vec![BackendKind::Slub],

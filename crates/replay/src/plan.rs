@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use slablab_kmem::BackendKind;
+use slablab_trace::Meta;
 
 use crate::change::changes::Changes;
 use crate::kept_memory::KeptMemory;
@@ -12,9 +13,8 @@ use crate::kept_memory::KeptMemory;
 pub struct ReplayPlan {
     /// Replay under these, in this order
     pub allocators: Vec<BackendKind>,
-    /// Memory of the simulated machine; it is address space only, and as much is used as the trace
-    /// needs
-    pub memory_bytes: u64,
+    /// Memory of the simulated machine; [`ReplayPlan::memory_bytes_usual`] if `None`
+    pub memory_bytes: Option<u64>,
     /// The differences from the recorded kernel
     pub changes: Changes,
     /// Check all invariants of the engine after each such number of events; never if `None`
@@ -61,7 +61,34 @@ pub enum Vectors {
     Recorded,
 }
 
+/// Memory of the simulated machine, as a rule.
+const MEMORY_BYTES: u64 = 16 << 30;
+/// Not more than this is taken unless it is asked for: page records of so much take 4 GiB of address space.
+const MEMORY_BYTES_MAX: u64 = 1 << 40;
+/// Caches of kmalloc beside those of a trace.
+pub(crate) const KMALLOC_CACHES: u64 = 64;
+/// Of a cache on a CPU that uses it: two slabs of order 3.
+const CPU_CACHE_BYTES: u64 = 64 << 10;
+/// Of a live object: more than most have.
+const OBJECT_BYTES: u64 = 512;
+
 impl ReplayPlan {
+    /// Returns the memory of the simulated machine for a trace: 16 GiB, or a power of two that holds slabs of each cache on
+    /// each CPU. It is address space only, and as much is used as the trace needs.
+    #[must_use]
+    pub fn memory_bytes_usual(meta: &Meta) -> u64 {
+        let caches = meta.caches.len() as u64 + KMALLOC_CACHES;
+        let pairs = u64::from(meta.cpus).saturating_mul(caches).min(meta.events);
+        let needed =
+            pairs.saturating_mul(CPU_CACHE_BYTES) + u64::from(meta.object_slots) * OBJECT_BYTES;
+        needed.clamp(MEMORY_BYTES, MEMORY_BYTES_MAX).next_power_of_two()
+    }
+
+    /// Returns the memory of the simulated machine for a trace.
+    pub(crate) fn memory_bytes_for(&self, meta: &Meta) -> u64 {
+        self.memory_bytes.unwrap_or_else(|| Self::memory_bytes_usual(meta))
+    }
+
     /// Leaves out what a sum over many traces does not contain, and lets their machines use the same memory one after the
     /// other.
     #[must_use]
@@ -71,11 +98,11 @@ impl ReplayPlan {
 }
 
 impl Default for ReplayPlan {
-    /// The usual allocators on a machine of 16 GiB.
+    /// The usual allocators on a machine that is large enough.
     fn default() -> Self {
         Self {
             allocators: BackendKind::USUAL.to_vec(),
-            memory_bytes: 16 << 30,
+            memory_bytes: None,
             changes: Changes::default(),
             start: Start::Warm,
             validate_every: None,
@@ -86,5 +113,32 @@ impl Default for ReplayPlan {
             vectors: Vectors::default(),
             kept_memory: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine of 512 CPUs and 3,000 caches keeps 29 GiB of slabs, and used to have 16: `advise` and `tune`, which took no
+    /// other number, judged a machine whose allocations fail.
+    #[test]
+    fn many_cpus_and_caches_get_the_memory_that_they_keep() {
+        let meta = |cpus, caches, events| Meta {
+            cpus,
+            caches: vec![Default::default(); caches],
+            events,
+            ..Meta::default()
+        };
+        let usual =
+            |cpus, caches, events| ReplayPlan::memory_bytes_usual(&meta(cpus, caches, events));
+        assert_eq!(usual(2, 200, 50_000_000), 16 << 30);
+        assert_eq!(usual(512, 3_000, 50_000_000), 128 << 30);
+        assert_eq!(
+            usual(8_192, 3_000, 20_000),
+            16 << 30,
+            "a cache that a CPU never uses keeps nothing"
+        );
+        assert_eq!(usual(u32::MAX, 1 << 20, u64::MAX), 1 << 40);
     }
 }

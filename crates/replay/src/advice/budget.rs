@@ -182,7 +182,7 @@ impl Trying<'_> {
             .zip(memories)
             .map(|((kind, setting), memory_bytes)| {
                 let base = ReplayPlan {
-                    memory_bytes: *memory_bytes,
+                    memory_bytes: Some(*memory_bytes),
                     start: Start::Cold,
                     ..ReplayPlan::default()
                 };

@@ -64,7 +64,7 @@ pub struct ClassSetFit {
 pub fn advise_classes(
     reader: &TraceReader,
     kind: BackendKind,
-    memory_bytes: u64,
+    memory_bytes: Option<u64>,
     further: usize,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ClassAdvice, Error> {

@@ -13,29 +13,31 @@ use std::sync::Arc;
 
 use slablab_trace::{Batch, Kind, NONE};
 
+use crate::engine::runner::OwnRow;
 use crate::metrics::requests::{ClassSet, Classes};
 use crate::slots::Slots;
 
-/// The class of an object that is not kmalloc's.
-const NO_CLASS: u8 = u8::MAX;
-
-/// A batch with the classes of its rows.
+/// A batch with the rows of each class.
 #[derive(Debug)]
 pub(crate) struct PartitionedBatch {
     pub(crate) batch: Arc<Batch>,
-    /// By row: the class of the object, [`NO_CLASS`] for none
-    class: Vec<u8>,
-    /// By row: the number of the object in its class
-    number: Vec<u32>,
+    /// By class: its rows, rising, with the numbers of their objects in the class
+    rows: Vec<Vec<OwnRow>>,
 }
 
 impl PartitionedBatch {
-    /// Returns the number of a row's object among those of `classes`, if it is one of them.
-    #[inline]
-    pub(crate) fn number(&self, row: usize, classes: ClassSet) -> Option<usize> {
-        let class = u32::from(self.class[row]);
-        let rank = classes.rank(class)?;
-        Some(self.number[row] as usize * classes.len() + rank)
+    /// Returns the rows of objects of `classes`, rising, with their numbers among these objects.
+    pub(crate) fn rows(&self, classes: ClassSet) -> Vec<OwnRow> {
+        let count = classes.len() as u32;
+        let of_class = |(rank, class): (u32, u32)| {
+            let rows = self.rows[class as usize].iter();
+            rows.map(move |own| OwnRow { number: own.number * count + rank, ..*own })
+        };
+        let mut rows: Vec<_> = (0..).zip(classes.iter()).flat_map(of_class).collect();
+        if count > 1 {
+            rows.sort_unstable_by_key(|own| own.row);
+        }
+        rows
     }
 }
 
@@ -58,9 +60,13 @@ impl<'a> Partition<'a> {
 
     /// Finds the classes and numbers of the next batch's rows.
     pub(crate) fn batch(&mut self, batch: Arc<Batch>) -> PartitionedBatch {
-        let rows = (0..batch.len()).map(|row| self.row(&batch, row).unwrap_or((NO_CLASS, 0)));
-        let (class, number) = rows.unzip();
-        PartitionedBatch { batch, class, number }
+        let mut rows = vec![Vec::new(); self.classes.len()];
+        for row in 0..batch.len() {
+            if let Some((class, number)) = self.row(&batch, row) {
+                rows[usize::from(class)].push(OwnRow { row: row as u32, number });
+            }
+        }
+        PartitionedBatch { batch, rows }
     }
 
     fn row(&mut self, batch: &Batch, row: usize) -> Option<(u8, u32)> {
@@ -108,7 +114,7 @@ mod tests {
         let part = Partition::new(&classes, 3).batch(Arc::new(batch));
         let mut set = ClassSet::default();
         set.add(3);
-        assert_eq!([0, 1, 2].map(|row| part.number(row, set)), [None, Some(0), Some(0)]);
+        assert_eq!(part.rows(set), [1, 2].map(|row| OwnRow { row, number: 0 }));
     }
 
     #[test]
@@ -130,7 +136,10 @@ mod tests {
         let of = |list: &[u32]| {
             let mut set = ClassSet::default();
             list.iter().for_each(|class| set.add(*class));
-            (0..rows.len()).map(|row| part.number(row, set)).collect::<Vec<_>>()
+            let mut numbers = vec![None; rows.len()];
+            part.rows(set).iter().for_each(|own| numbers[own.row as usize] = Some(own.number));
+            assert!(part.rows(set).is_sorted_by_key(|own| own.row));
+            numbers
         };
         assert_eq!(of(&[2]), [Some(0), None, Some(1), None, Some(0), None, Some(0), Some(1)]);
         assert_eq!(of(&[3]), [None, Some(0), None, None, None, None, None, None]);

@@ -27,8 +27,11 @@ use crate::metrics::requests::{ClassSet, Classes, Requests, survey};
 use crate::metrics::result::{Replay, Site};
 use crate::plan::{ReplayPlan, Start};
 
-/// Changes to try: as many as fit into 1 GiB of memory and ten seconds.
+/// Changes to try at most.
 const TRIALS_MAX: usize = 256;
+/// Rows that all trials replay together, at most: about a minute. On a machine of 512 CPUs a row of a trial takes as long as
+/// one of a whole replay, as little of either is in a processor's caches.
+const TRIAL_ROWS_MAX: u64 = 1 << 28;
 /// The machines of a pass need about this much together. With more the trace is read fewer times, and with less no faster.
 const PASS_BYTES_MAX: u64 = 2 << 30;
 /// Evenly spaced moments of a trace, enough to tell a lasting saving from one slab that comes and goes.
@@ -50,7 +53,7 @@ const ONE_SITE_SHARE: f64 = 0.9;
 pub fn advise(
     reader: &TraceReader,
     kind: BackendKind,
-    memory_bytes: u64,
+    memory_bytes: Option<u64>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<AdviceList, Error> {
     if !kind.has_kmalloc_caches() {
@@ -283,8 +286,9 @@ impl<'a> Search<'a> {
     ) -> Result<Vec<Advice>, Error> {
         self.candidates
             .sort_by(|a, b| b.estimate.cmp(&a.estimate).then_with(|| a.subject.cmp(&b.subject)));
-        self.untried = self.candidates.len().saturating_sub(TRIALS_MAX) as u64;
-        for left in self.candidates.drain(TRIALS_MAX.min(self.candidates.len())..) {
+        let tried = self.affordable();
+        self.untried = (self.candidates.len() - tried) as u64;
+        for left in self.candidates.drain(tried..) {
             if matches!(left.change, Change::Dedicate { .. }) {
                 self.left_out.why.insert(left.subject, NotTried::Untried);
             }
@@ -296,16 +300,15 @@ impl<'a> Search<'a> {
         let moments = Moments::new(MOMENTS, meta.events, recorded.peak_event);
         let moments = moments.with_span_peaks(&recorded.span_peaks);
         // A trial has one class of kmalloc as a rule.
-        let needed = need::machine_bytes(self.meta, self.classes.len() as u64);
+        let needed = need::class_machine_bytes(self.meta, self.classes.len() as u64);
         let fitting = need::fitting(needed).min((PASS_BYTES_MAX / needed) as usize).max(1);
         let tried = |trials: &[Trial], progress: &mut dyn FnMut(u64)| {
             try_all(reader, &meta, kind, &self.classes, trials, &moments, fitting, progress)
         };
-        let (recorded, trials) =
-            self.trials(trial_memory_bytes(self.whole, &self.plan, machine::nodes(self.meta)));
+        let (recorded, trials) = self.trials(trial_memory_bytes(self.whole, &self.plan, self.meta));
         let mut results = tried(&trials, progress)?;
         if results.iter().any(|result| result.allocator.failed > 0) {
-            let (_, trials) = self.trials(self.plan.memory_bytes);
+            let (_, trials) = self.trials(self.plan.memory_bytes_for(self.meta));
             results = tried(&trials, progress)?;
         }
         let first = results.len() - self.candidates.len();
@@ -320,10 +323,19 @@ impl<'a> Search<'a> {
         Ok(advice)
     }
 
+    /// Returns how many of the candidates are tried.
+    fn affordable(&self) -> usize {
+        let rows = self.survey.rows_by_class(self.classes.len());
+        let of = |candidate: &Candidate<'_>| {
+            candidate.classes.iter().map(|class| rows[class as usize]).sum::<u64>()
+        };
+        fitting(self.candidates.iter().map(of), TRIAL_ROWS_MAX).min(TRIALS_MAX)
+    }
+
     /// Returns the trials on machines with this much memory, one for each candidate in their order. Before them come
     /// the classes as recorded, whose places are returned as well.
     fn trials(&self, memory_bytes: u64) -> (BTreeMap<ClassSet, usize>, Vec<Trial>) {
-        let plan = ReplayPlan { memory_bytes, ..self.plan.clone() };
+        let plan = ReplayPlan { memory_bytes: Some(memory_bytes), ..self.plan.clone() };
         let mut trials = Vec::new();
         let mut recorded = BTreeMap::new();
         for candidate in &self.candidates {
@@ -340,18 +352,36 @@ impl<'a> Search<'a> {
     }
 }
 
+/// Returns how many of the first trials replay at most `rows_max` rows together, one at least if there is any.
+fn fitting(rows: impl Iterator<Item = u64>, rows_max: u64) -> usize {
+    let together = rows.scan(0u64, |sum, rows| {
+        *sum += rows;
+        Some(*sum)
+    });
+    (0..).zip(together).take_while(|(place, rows)| *place == 0 || *rows <= rows_max).count()
+}
+
 /// Returns how much memory a trial's machine needs: several times what the whole machine held, although it replays only
 /// a part of that machine. [`ReplayPlan::memory_bytes`] would be enough. But making a machine touches the first page of
 /// each free block of its memory, 4,000 in 16 GiB, and there are a hundred machines.
-fn trial_memory_bytes(whole: &Replay, plan: &ReplayPlan, nodes: u32) -> u64 {
+fn trial_memory_bytes(whole: &Replay, plan: &ReplayPlan, meta: &Meta) -> u64 {
     let held = whole.allocators[0].held_bytes.peak;
-    let least = TRIAL_BYTES_MIN.max(TRIAL_NODE_BYTES_MIN * u64::from(nodes));
-    held.saturating_mul(4).max(least).min(plan.memory_bytes)
+    let least = TRIAL_BYTES_MIN.max(TRIAL_NODE_BYTES_MIN * u64::from(machine::nodes(meta)));
+    held.saturating_mul(4).max(least).min(plan.memory_bytes_for(meta))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Half a minute on a trace of a million events was a quarter of an hour on one of fifty million.
+    #[test]
+    fn so_much_is_tried_as_long_traces_leave_time_for() {
+        assert_eq!(fitting([4, 4, 4].into_iter(), 9), 2);
+        assert_eq!(fitting([4, 4, 4].into_iter(), 12), 3);
+        assert_eq!(fitting([40, 4].into_iter(), 9), 1);
+        assert_eq!(fitting([].into_iter(), 9), 0);
+    }
 
     /// A machine of 8,192 CPUs on 128 nodes used to be refused, because its trials had 64 MiB.
     #[test]
@@ -361,9 +391,10 @@ mod tests {
         let plan = ReplayPlan { rows_max: Some(100), ..ReplayPlan::default() };
         let whole = replay(&reader, &plan, &mut |_| ()).unwrap();
         assert_eq!(
-            trial_memory_bytes(&whole, &plan, 1),
+            trial_memory_bytes(&whole, &plan, reader.meta()),
             TRIAL_BYTES_MIN.max(whole.allocators[0].held_bytes.peak * 4)
         );
-        assert!(trial_memory_bytes(&whole, &plan, 128) >= 128 * slablab_kmem::NODE_BYTES_MIN);
+        let meta = Meta { nodes: 128, cpus: 8_192, ..Meta::default() };
+        assert!(trial_memory_bytes(&whole, &plan, &meta) >= 128 * slablab_kmem::NODE_BYTES_MIN);
     }
 }

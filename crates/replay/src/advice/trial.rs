@@ -173,11 +173,13 @@ impl WithBackend for Work<'_, '_> {
         for part in self.batches {
             let (batch, rows) = (&part.batch, part.batch.len());
             for (i, runner) in runners.iter_mut().enumerate() {
-                let object = |row: usize| part.number(row, self.trials[i].classes);
+                let own = part.rows(self.trials[i].classes);
+                let mut left = &own[..];
                 let mut first = 0;
-                for row in self.moments.within(seen, rows) {
-                    runner.rows(batch, first..row + 1, object)?;
-                    first = row + 1;
+                for end in self.moments.within(seen, rows).map(|row| row + 1) {
+                    let before = left.partition_point(|own| (own.row as usize) < end);
+                    runner.own_rows(batch, first..end, &left[..before])?;
+                    (first, left) = (end, &left[before..]);
                     let (held_bytes, live) = &mut looks[i];
                     let is_even = self.moments.is_even[held_bytes.len()];
                     held_bytes.push(machines[i].gauges().held_bytes());
@@ -185,7 +187,7 @@ impl WithBackend for Work<'_, '_> {
                         live.push(self.trials[i].live(&machines[i]));
                     }
                 }
-                runner.rows(batch, first..rows, object)?;
+                runner.own_rows(batch, first..rows, left)?;
             }
             seen += rows as u64;
         }

@@ -58,7 +58,7 @@ pub(crate) fn build_with<B: Backend>(
         .kmalloc(kmalloc)
         .caches_max(u32::try_from(caches_max).unwrap_or(u32::MAX))
         .objects(objects)
-        .memory_bytes(plan.memory_bytes)
+        .memory_bytes(plan.memory_bytes_for(meta))
         .build_in(memory)?)
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn build_with<B: Backend>(
 /// Where objects are only counted, little of it is touched: what an allocator keeps in blocks of its own, scattered among
 /// slabs. Huge pages would commit all that lies between.
 fn memory(meta: &Meta, plan: &ReplayPlan, objects: Objects) -> Result<Memory, Error> {
-    let memory_bytes = plan.memory_bytes;
+    let memory_bytes = plan.memory_bytes_for(meta);
     let memory_bytes_min = NODE_BYTES_MIN * u64::from(nodes(meta));
     if memory_bytes < memory_bytes_min {
         return Err(Error::MachineTooSmall { memory_bytes, memory_bytes_min });

@@ -11,6 +11,8 @@
 use slablab_host::memory_room_bytes;
 use slablab_trace::Meta;
 
+use crate::plan::KMALLOC_CACHES;
+
 /// Of a live object: its entry by slot, and its share of links and page records.
 const OBJECT_BYTES: u64 = 64;
 /// Of a call site: its account, the spread of its objects, and what changes need to find it.
@@ -21,17 +23,24 @@ const CPU_CACHE_BYTES: u64 = 1_024;
 const CPU_BYTES: u64 = 24 << 10;
 /// Of a machine: kmalloc's caches, and tables that every machine has.
 const MACHINE_BYTES: u64 = 8 << 20;
-/// Caches of kmalloc beside those of the trace.
-const KMALLOC_CACHES: u64 = 64;
 /// All machines at once use at most as much, however much is free.
 const TOGETHER_BYTES_MAX: u64 = 4 << 30;
 
-/// Returns about how many bytes a machine needs that replays a part of a trace: one of `parts` equal ones.
-pub(crate) fn machine_bytes(meta: &Meta, parts: u64) -> u64 {
+/// Returns about how many bytes a machine needs that replays a trace.
+pub(crate) fn machine_bytes(meta: &Meta) -> u64 {
+    bytes(meta, meta.caches.len() as u64 + KMALLOC_CACHES, 1)
+}
+
+/// Returns about how many bytes a machine needs that replays one of `classes` classes of kmalloc, with a cache beside it.
+pub(crate) fn class_machine_bytes(meta: &Meta, classes: u64) -> u64 {
+    bytes(meta, 2, classes.max(1))
+}
+
+/// Does so for a machine that uses `caches` caches, and of call sites and objects one of `parts` equal parts.
+fn bytes(meta: &Meta, caches: u64, parts: u64) -> u64 {
     let (cpus, events) = (u64::from(meta.cpus).max(1), meta.events);
-    let caches = meta.caches.len() as u64 + KMALLOC_CACHES;
     // A cache that a CPU never uses costs it nothing.
-    let pairs = cpus.saturating_mul(caches).min(events) / parts;
+    let pairs = cpus.saturating_mul(caches).min(events);
     let objects = u64::from(meta.object_slots) / parts;
     MACHINE_BYTES
         + objects * OBJECT_BYTES
@@ -54,11 +63,11 @@ mod tests {
     fn more_of_anything_needs_more_and_a_part_needs_less() {
         let meta =
             |cpus, object_slots| Meta { cpus, object_slots, events: 1 << 30, ..Meta::default() };
-        let small = machine_bytes(&meta(2, 1_000), 1);
-        assert!(machine_bytes(&meta(512, 1_000), 1) > small);
-        let large = machine_bytes(&meta(2, 5_000_000), 1);
+        let small = machine_bytes(&meta(2, 1_000));
+        assert!(machine_bytes(&meta(512, 1_000)) > small);
+        let large = machine_bytes(&meta(2, 5_000_000));
         assert!(large > small + (200 << 20) && large < small + (1 << 30));
-        assert!(machine_bytes(&meta(2, 5_000_000), 16) < large / 8);
+        assert!(class_machine_bytes(&meta(2, 5_000_000), 16) < large / 8);
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub fn replay_all(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<Replay>, Error> {
     // The tallies of sites and objects need about as much as a machine does.
-    let fitting = need::fitting(need::machine_bytes(reader.meta(), 1)).saturating_sub(1).max(1);
+    let fitting = need::fitting(need::machine_bytes(reader.meta())).saturating_sub(1).max(1);
     replay_in_passes(reader, plans, fitting, progress)
 }
 

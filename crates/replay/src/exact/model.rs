@@ -165,8 +165,14 @@ mod tests {
             for kind in BackendKind::ALL.iter().copied().filter(|kind| !kind.has_kmalloc_caches()) {
                 let plan = ReplayPlan { allocators: vec![kind], ..ReplayPlan::default() };
                 let whole = replay(&reader, &plan, &mut |_| ()).unwrap();
-                let model =
-                    compact.model(kind, plan.memory_bytes, &Tunables::default(), &moments).unwrap();
+                let model = compact
+                    .model(
+                        kind,
+                        plan.memory_bytes_for(reader.meta()),
+                        &Tunables::default(),
+                        &moments,
+                    )
+                    .unwrap();
                 let end = model.moments.last().unwrap().held_bytes;
                 assert_eq!(end, whole.allocators[0].held_bytes.end, "{name}, {kind}");
             }

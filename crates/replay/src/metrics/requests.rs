@@ -46,13 +46,6 @@ impl ClassSet {
         self.0.count_ones() as usize
     }
 
-    /// Returns how many classes of the set are below one that is in it.
-    #[inline]
-    pub(crate) fn rank(self, class: u32) -> Option<usize> {
-        let below = 1u64.checked_shl(class)? - 1;
-        self.has(class).then(|| (self.0 & below).count_ones() as usize)
-    }
-
     /// Returns the classes, rising.
     pub(crate) fn iter(self) -> impl Iterator<Item = u32> {
         (0..u64::BITS).filter(move |class| self.has(*class))
@@ -142,6 +135,18 @@ pub(crate) struct Requests {
     pub(crate) allocs_in_parts: Vec<[u64; PARTS]>,
     /// By place in [`Meta::sites`]: by how many its objects grew in each of these
     pub(crate) growth_in_parts: Vec<[i64; PARTS]>,
+}
+
+impl Requests {
+    /// Returns about how many rows each of `classes` classes has: the allocations of its call sites, and as many frees.
+    pub(crate) fn rows_by_class(&self, classes: usize) -> Vec<u64> {
+        let mut rows = vec![0; classes];
+        for (set, allocs) in self.classes.iter().zip(&self.allocs_in_parts) {
+            let each = 2 * allocs.iter().sum::<u64>() / (set.len() as u64).max(1);
+            set.iter().for_each(|class| rows[class as usize] += each);
+        }
+        rows
+    }
 }
 
 /// Parts of a recording: what was allocated before the last had time to be freed.

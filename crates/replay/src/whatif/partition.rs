@@ -28,8 +28,12 @@ use crate::metrics::result::{Allocator, TraceFacts};
 use crate::plan::{ReplayPlan, Start};
 use crate::whatif::typed::{self, TypedPartitions, typed_partitions};
 
-/// Seeds that are tried where a kernel draws one.
+/// Seeds that are tried where a kernel draws one, if the trace is short.
 const SEEDS: u64 = 20;
+/// Seeds that are tried of any trace.
+const SEEDS_MIN: u64 = 4;
+/// Rows that the replays of all seeds have together, at most, if [`SEEDS_MIN`] have fewer: about half a minute.
+const ROWS_MAX: u64 = 1 << 28;
 /// Replays in one pass.
 const AT_ONCE: usize = 8;
 
@@ -53,6 +57,22 @@ pub enum PartitionBy {
         /// Copies of each class
         tokens: u32,
     },
+}
+
+impl PartitionBy {
+    /// Returns how many replays of a trace of `events` events [`partition_cost`] makes.
+    #[must_use]
+    pub fn replays(self, events: u64) -> u64 {
+        match self {
+            PartitionBy::Random { .. } => 1 + seeds(events),
+            _ => 2,
+        }
+    }
+}
+
+/// Returns how many seeds are tried on a trace of `events` events.
+fn seeds(events: u64) -> u64 {
+    (ROWS_MAX / events.max(1)).clamp(SEEDS_MIN, SEEDS)
 }
 
 /// What a partition costs on a trace.
@@ -193,7 +213,7 @@ impl PartitionCost {
 pub fn partition_cost(
     reader: &TraceReader,
     kind: BackendKind,
-    memory_bytes: u64,
+    memory_bytes: Option<u64>,
     by: PartitionBy,
     types: &[Option<AllocatedType>],
     progress: &mut dyn FnMut(u64),
@@ -284,7 +304,7 @@ fn changes(
 ) -> Vec<Changes> {
     let partition = |one| Changes { partition: Some(one), ..Changes::default() };
     match by {
-        PartitionBy::Random { copies } => (1..=SEEDS)
+        PartitionBy::Random { copies } => (1..=seeds(meta.events))
             // The kernel draws 64 bits; these are equally good, and the same in every run.
             .map(|i| Partition::Random { copies, seed: i.wrapping_mul(0x9e37_79b9_7f4a_7c15) })
             .map(partition)
@@ -330,4 +350,17 @@ pub(crate) fn structures_bytes(meta: &Meta, kind: BackendKind) -> u64 {
         _ => 0,
     };
     cache + node * u64::from(meta.nodes.max(1)) + cpu * u64::from(meta.cpus.max(1)) + sysfs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_trace_is_replayed_for_fewer_seeds() {
+        let events = [1, 1_600_000, 20_000_000, 50_000_000, u64::MAX];
+        assert_eq!(events.map(seeds), [20, 20, 13, 5, 4]);
+        assert_eq!(PartitionBy::Random { copies: 16 }.replays(1), 21);
+        assert_eq!(PartitionBy::Site.replays(1), 2);
+    }
 }

@@ -12,6 +12,7 @@ use super::allocators::AllocatorArgs;
 use super::groups::GroupArgs;
 use super::helpers::HelperArgs;
 use super::question::QuestionArgs;
+use super::size::asked_memory;
 use super::stat_pins;
 use super::traces::args::ManyArgs;
 use super::traces::{Question, Traces};
@@ -84,8 +85,7 @@ pub(super) fn tried(
     kind: BackendKind,
 ) -> Result<AdviceList> {
     let progress = Progress::new("trying", trace.meta().events * 2);
-    let memory_bytes = ReplayPlan::default().memory_bytes;
-    let list = advise(trace, kind, memory_bytes, &mut |done| progress.set(done));
+    let list = advise(trace, kind, None, &mut |done| progress.set(done));
     question.with_trace_name(list)
 }
 
@@ -105,10 +105,9 @@ fn together(trace: &TraceReader, kind: BackendKind, list: &AdviceList) -> Result
 fn of_several(args: &Args, traces: &Traces<'_>) -> Result<AdviseAnswer> {
     args.question.refuse_of_many(&[])?;
     let kind = args.allocator.of_many();
-    let memory_bytes = ReplayPlan::default().memory_bytes;
     let question = Question {
         schema: "slablab.advise.trace/4",
-        asked: [&[kind.name().to_owned(), memory_bytes.to_string()], args.helpers.named()].concat(),
+        asked: [&[kind.name().to_owned(), asked_memory(None)], args.helpers.named()].concat(),
         doing: "trying",
         passes: 2,
         events_decoded: EVENTS_DECODED,
@@ -120,7 +119,7 @@ fn of_several(args: &Args, traces: &Traces<'_>) -> Result<AdviseAnswer> {
         |reader, progress| {
             let owned = args.helpers.owned(reader)?;
             let reader = owned.as_ref().unwrap_or(reader);
-            Ok(TraceAdvice::new(&advise(reader, kind, memory_bytes, progress)?))
+            Ok(TraceAdvice::new(&advise(reader, kind, None, progress)?))
         },
         |origin, trace| advice.push(TraceAdvice { origin: origin.clone(), ..trace }),
     )?;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use slablab_replay::{ReplayPlan, advise_classes};
+use slablab_replay::advise_classes;
 
 use super::allocators::AllocatorArgs;
 use super::question::QuestionArgs;
@@ -34,10 +34,9 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     question.check_outputs(&[question.path()], &[])?;
     let trace = question.open()?;
     let progress = Progress::new("replaying", trace.meta().events);
-    let (kind, memory_bytes) =
-        (args.allocator.of(trace.meta()), ReplayPlan::default().memory_bytes);
+    let kind = args.allocator.of(trace.meta());
     let mut note = |done| progress.set(done);
-    let advice = advise_classes(&trace, kind, memory_bytes, args.further.into(), &mut note);
+    let advice = advise_classes(&trace, kind, None, args.further.into(), &mut note);
     let advice = question.with_trace_name(advice)?;
     drop(progress);
     give(&ClassesAnswer { file: question.file(), advice }, output, &question.answer)?;

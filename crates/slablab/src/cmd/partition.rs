@@ -32,9 +32,9 @@ use crate::progress::Progress;
 pub(crate) struct Args {
     #[command(flatten)]
     question: QuestionArgs,
-    /// Memory of the simulated machine
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
-    memory: u64,
+    /// Memory of the simulated machine [default: 16G, more for many CPUs and caches]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    memory: Option<u64>,
     /// By what objects are kept apart
     #[arg(long, value_name = "BY", value_parser = parse_partition, default_value = "random:16")]
     by: PartitionBy,
@@ -115,9 +115,9 @@ fn costs(
     ways: &[PartitionBy],
     types: &[Option<AllocatedType>],
 ) -> Result<Vec<PartitionCost>> {
-    let replays = |by: &PartitionBy| if matches!(by, PartitionBy::Random { .. }) { 21 } else { 2 };
-    let replays: u64 = ways.iter().map(replays).sum();
-    let progress = Progress::new("replaying", trace.meta().events * replays);
+    let events = trace.meta().events;
+    let replays: u64 = ways.iter().map(|by| by.replays(events)).sum();
+    let progress = Progress::new("replaying", events * replays);
     let mut done = 0;
     let mut note = |rows: u64| {
         done += rows;

@@ -31,6 +31,11 @@ fn parse_with_unit(text: &str, bare: u64) -> Result<u64, String> {
     Ok(bytes as u64)
 }
 
+/// Returns what names the memory of a machine among the parameters of a question, whose results are kept.
+pub(crate) fn asked_memory(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| "usual".to_owned(), |bytes| bytes.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

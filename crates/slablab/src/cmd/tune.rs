@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use slablab_replay::{HeldAt, ReplayPlan, tune, tune_sheaves};
+use slablab_replay::{HeldAt, tune, tune_sheaves};
 
 use super::allocators::AllocatorArgs;
 use super::question::QuestionArgs;
@@ -64,7 +64,6 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         progress.set(done);
     };
     let kind = args.allocator.of(meta);
-    let memory_bytes = ReplayPlan::default().memory_bytes;
     let tuning = if args.sheaves {
         args.allocator.check_has_sheaves()?;
         if let Some(portion) = &meta.portion {
@@ -75,9 +74,9 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
                 portion.one_in
             );
         }
-        tune_sheaves(&trace, memory_bytes, args.max_locks, args.least, &mut note)
+        tune_sheaves(&trace, None, args.max_locks, args.least, &mut note)
     } else {
-        tune(&trace, kind, memory_bytes, args.max_locks, args.least, &mut note)
+        tune(&trace, kind, None, args.max_locks, args.least, &mut note)
     };
     let tuning = question.with_trace_name(tuning)?;
     drop(progress);

@@ -18,7 +18,7 @@ use slablab_trace::{Meta, TraceReader};
 use super::allocators::{allocator, distinct};
 use super::helpers::HelperArgs;
 use super::question::QuestionArgs;
-use super::size::parse_bytes;
+use super::size::{asked_memory, parse_bytes};
 use super::traces::args::ManyArgs;
 use super::traces::{Question, Traces};
 use super::tunables::{TunableArgs, tunables};
@@ -42,9 +42,9 @@ pub(crate) struct Args {
     question: QuestionArgs,
     #[command(flatten)]
     many: ManyArgs,
-    /// Memory of the simulated machine
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, default_value = "16G")]
-    memory: u64,
+    /// Memory of the simulated machine [default: 16G, more for many CPUs and caches]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    memory: Option<u64>,
     /// Give sites (SITE,...[=NAME]) a cache of their own
     #[arg(long, value_name = "SITES", help_heading = "Changes")]
     dedicate: Vec<String>,
@@ -240,7 +240,7 @@ fn of_several(args: &Args, traces: &Traces<'_>) -> Result<WhatIfAnswer> {
     let names: Vec<_> = allocators.iter().map(|kind| kind.name()).collect();
     let question = Question {
         schema: "slablab.whatif.trace/2",
-        asked: vec![names.join(","), memory_bytes.to_string(), as_asked(args)],
+        asked: vec![names.join(","), asked_memory(memory_bytes), as_asked(args)],
         doing: "replaying",
         passes: 1,
         ..Question::default()

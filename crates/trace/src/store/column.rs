@@ -181,7 +181,8 @@ impl Column {
         }
     }
 
-    /// Appends what its texts stand for, and `null` where a row has none; `None` for a column that always has one.
+    /// Appends what its texts stand for, and `null` where a row has none; `None` for a column that always has one. `known`
+    /// has what those of its texts stand for that earlier rows of the group used.
     ///
     /// # Errors
     /// If it holds something else, or a text that stands for nothing.
@@ -189,6 +190,7 @@ impl Column {
         &self,
         null: Option<V>,
         mut value_of: impl FnMut(&str) -> Option<V>,
+        known: &mut Vec<Option<V>>,
         to: &mut Vec<V>,
     ) -> Result<(), String> {
         let (texts, places) = match &self.values {
@@ -201,21 +203,19 @@ impl Column {
             Values::Double(_) => return Err(self.holds("numbers")),
         };
         // Other writers leave texts among them that no row uses, such as an empty one for the nulls.
-        let mut is_used = vec![false; texts.len()];
+        known.resize(texts.len(), None);
         for place in places {
-            is_used[*place as usize] = true;
-        }
-        let mut values = vec![null; texts.len()];
-        for (place, text) in texts.iter().enumerate().filter(|(place, _)| is_used[*place]) {
-            values[place] = value_of(text);
-            if values[place].is_none() {
-                return Err(format!("`{text}` is not in the metadata"));
+            let place = *place as usize;
+            if known[place].is_none() {
+                known[place] = value_of(&texts[place]);
+                if known[place].is_none() {
+                    return Err(format!("`{}` is not in the metadata", texts[place]));
+                }
             }
         }
-        // Nothing has to stand for what does not occur.
-        let any = null.or_else(|| values.iter().flatten().next().copied());
-        let Some(any) = any else { return self.append(&[], null, |value| value, to) };
-        self.append(places, null, |place| values[place as usize].unwrap_or(any), to)
+        let first = places.first().and_then(|place| known[*place as usize]);
+        let Some(any) = first.or(null) else { return self.append(&[], null, |value| value, to) };
+        self.append(places, null, |place| known[place as usize].unwrap_or(any), to)
     }
 
     /// Appends what `map` makes of the values.

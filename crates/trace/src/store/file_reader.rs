@@ -12,6 +12,7 @@
 
 use std::fmt;
 use std::fs::File;
+use std::mem;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -186,6 +187,8 @@ impl ParquetFile {
             group: 0,
             held: Held::Slabs,
             rows: None,
+            site_numbers: Vec::new(),
+            cache_numbers: Vec::new(),
             rows_before: 0,
             time_ns: 0,
         }
@@ -207,6 +210,9 @@ pub(crate) struct FileRows {
     held: Held,
     /// What is left of the open one
     rows: Option<GroupRows>,
+    /// By place in its texts: the number of a name that a row had
+    site_numbers: Vec<Option<u32>>,
+    cache_numbers: Vec<Option<u32>>,
     rows_before: u64,
     pub(super) time_ns: u64,
 }
@@ -271,6 +277,8 @@ impl FileRows {
                 };
                 if self.held.has(self.wanted) {
                     self.rows = Some(self.open_group()?);
+                    self.site_numbers.clear();
+                    self.cache_numbers.clear();
                 } else {
                     self.rows_before += group.num_rows() as u64;
                 }
@@ -317,7 +325,7 @@ impl FileRows {
     ) -> Result<(), Error> {
         if self.held == Held::Slabs {
             self.append_numbers(rows, to)?;
-            self.names("kind", rows, None, Kind::from_name, &mut to.kind)?;
+            self.names("kind", rows, None, Kind::from_name, &mut Vec::new(), &mut to.kind)?;
             self.append_names(rows, to)?;
         } else {
             self.append_both(rows, to, pages)?;
@@ -356,8 +364,12 @@ impl FileRows {
             }
             names.get(name)
         };
-        self.names("site", rows, Some(NONE), |name| number(&mut sites, name), &mut to.site)?;
-        self.names("cache", rows, Some(NONE), |name| number(&mut caches, name), &mut to.cache)?;
+        let mut known = (mem::take(&mut self.site_numbers), mem::take(&mut self.cache_numbers));
+        let site = |name: &str| number(&mut sites, name);
+        self.names("site", rows, Some(NONE), site, &mut known.0, &mut to.site)?;
+        let cache = |name: &str| number(&mut caches, name);
+        self.names("cache", rows, Some(NONE), cache, &mut known.1, &mut to.cache)?;
+        (self.site_numbers, self.cache_numbers) = known;
         if grows {
             (self.sites, self.caches) = (sites, caches);
         }
@@ -406,20 +418,21 @@ impl FileRows {
     }
 
     /// Appends what the texts in a column stand for, and `null` where there is none; `None` for a column that always
-    /// has one.
+    /// has one. `known` has what is known of the row group's texts.
     pub(super) fn names<V: Copy>(
         &self,
         name: &str,
         rows: &GroupRows,
         null: Option<V>,
         value_of: impl FnMut(&str) -> Option<V>,
+        known: &mut Vec<Option<V>>,
         to: &mut Vec<V>,
     ) -> Result<(), Error> {
         let Some(column) = rows.column(name) else {
             to.resize(to.len() + rows.count(), null.expect("a column that every trace has"));
             return Ok(());
         };
-        column.names(null, value_of, to).map_err(|what| self.damaged(&what))
+        column.names(null, value_of, known, to).map_err(|what| self.damaged(&what))
     }
 
     pub(super) fn damaged(&self, what: &str) -> Error {

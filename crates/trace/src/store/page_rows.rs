@@ -47,7 +47,7 @@ impl FileRows {
         self.append_names(rows, &mut all)?;
         all.kind.resize(rows.count(), Kind::Kfree);
         let mut kinds = Vec::new();
-        self.names("kind", rows, None, AnyKind::from_name, &mut kinds)?;
+        self.names("kind", rows, None, AnyKind::from_name, &mut Vec::new(), &mut kinds)?;
         let mut of = PageColumns::default();
         let column = |name: &str, to: &mut Vec<u8>| self.integers(name, rows, Some(NO_BYTE), to);
         column("order", &mut of.order)?;

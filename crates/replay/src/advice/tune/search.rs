@@ -59,7 +59,7 @@ impl Default for Brevity {
 pub fn tune(
     reader: &TraceReader,
     kind: BackendKind,
-    memory_bytes: u64,
+    memory_bytes: Option<u64>,
     locks_share_max: f64,
     held_at: HeldAt,
     progress: &mut dyn FnMut(u64),
@@ -78,7 +78,7 @@ pub fn tune(
 /// Fails as [`crate::replay()`] does.
 pub fn tune_sheaves(
     reader: &TraceReader,
-    memory_bytes: u64,
+    memory_bytes: Option<u64>,
     locks_share_max: f64,
     held_at: HeldAt,
     progress: &mut dyn FnMut(u64),
@@ -117,7 +117,7 @@ pub(crate) struct Goal {
 pub(crate) fn search(
     reader: &TraceReader,
     kind: BackendKind,
-    memory_bytes: u64,
+    memory_bytes: Option<u64>,
     space: &Space,
     goal: Goal,
     progress: &mut dyn FnMut(u64),

@@ -85,8 +85,11 @@ fn the_search_finds_what_trying_every_mixture_finds() {
     let kind = BackendKind::Slub;
     for seed in 1..4 {
         let reader = trace(folder.path(), seed);
-        let base =
-            ReplayPlan { memory_bytes: 64 << 20, start: Start::Cold, ..ReplayPlan::default() };
+        let base = ReplayPlan {
+            memory_bytes: Some(64 << 20),
+            start: Start::Cold,
+            ..ReplayPlan::default()
+        };
         let moments = Moments::new(1, reader.meta().events, 0);
         let trials = Trials { reader: &reader, kind, base, moments, held_bytes_peak: 1 << 20 };
         let all: Vec<_> = trials
@@ -102,7 +105,7 @@ fn the_search_finds_what_trying_every_mixture_finds() {
                 held_at: HeldAt::Peak,
                 brevity: Brevity { held_share: 0.0, caches_max: 9 },
             };
-            let tuning = search(&reader, kind, 64 << 20, &space, goal, &mut |_| ()).unwrap();
+            let tuning = search(&reader, kind, Some(64 << 20), &space, goal, &mut |_| ()).unwrap();
             let found = |kind| tuning.answer(kind).map(|answer| answer.outcome.held_bytes.peak);
             let least = |locks_max: u64| {
                 let fits = all.iter().filter(|(_, locks)| *locks <= locks_max);
@@ -157,7 +160,7 @@ fn mixtures(space: &Space) -> Vec<Setting> {
 fn sheaves_are_searched_and_a_smaller_barn_holds_less() {
     let folder = tempfile::tempdir().unwrap();
     let reader = trace(folder.path(), 3);
-    let tuning = tune_sheaves(&reader, 64 << 20, 1e6, HeldAt::Mean, &mut |_| {}).unwrap();
+    let tuning = tune_sheaves(&reader, Some(64 << 20), 1e6, HeldAt::Mean, &mut |_| {}).unwrap();
     assert_eq!(tuning.allocator, "slub-sheaves");
     assert!(tuning.recorded.setting.is_recorded());
     // Five barns with seven capacities, and mixtures over caches.

@@ -80,7 +80,7 @@ impl Trials<'_> {
     ) -> Result<Vec<Tried>, Error> {
         let each = self.held_bytes_peak / HELD_BYTES_PER_NEEDED + MACHINE_BYTES;
         let jobs = jobs_at_once(self.reader);
-        let needed = need::machine_bytes(self.reader.meta(), 1);
+        let needed = need::machine_bytes(self.reader.meta());
         let fitting = ((PASS_BYTES_MAX / each) as usize).max(jobs).min(need::fitting(needed));
         let passes = settings.len().div_ceil(fitting.min(MACHINES_OF_THREAD * jobs)).max(1);
         let mut tried = Vec::with_capacity(settings.len());

@@ -21,7 +21,7 @@ use std::ops::Range;
 use slablab_kmem::{
     Backend, BackendKind, CacheId, CpuId, CpuSet, Gfp, Machine, NodeId, ObjPtr, Site,
 };
-use slablab_trace::{Batch, Event, Kind, Meta, NONE, SlubCache};
+use slablab_trace::{Batch, Columns, Event, Kind, Meta, NONE, SlubCache};
 
 use crate::change::merging;
 use crate::change::rewrite::Rewrite;
@@ -62,6 +62,15 @@ struct Live {
     site: u32,
     /// The trace's cache, [`NONE`] for kmalloc
     cache: u32,
+}
+
+/// A row of an object that takes part, where most rows are others'.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OwnRow {
+    /// Its place in the batch
+    pub(crate) row: u32,
+    /// The number of the object among those that take part
+    pub(crate) number: u32,
 }
 
 /// An allocation without a call site.
@@ -226,38 +235,80 @@ impl<'a, B: Backend> Runner<'a, B> {
     ) -> Result<(), Error> {
         let columns = batch.columns(rows.end);
         for row in rows {
-            let now_ns = columns.time_ns[row];
-            if now_ns >= self.next_tick_ns {
-                self.tick(now_ns);
+            self.row(&columns, row, object(row))?;
+        }
+        Ok(())
+    }
+
+    /// Replays those of a batch's rows that `own` names, rising, with the numbers of their objects. The others only let time
+    /// pass, which is the same as [`Runner::rows`] on a machine that begins cold: no free is of an object of before.
+    pub(crate) fn own_rows(
+        &mut self,
+        batch: &Batch,
+        rows: Range<usize>,
+        own: &[OwnRow],
+    ) -> Result<(), Error> {
+        let columns = batch.columns(rows.end);
+        let mut next = rows.start;
+        for own in own {
+            let row = own.row as usize;
+            self.pass(&columns.time_ns[next..row]);
+            self.row(&columns, row, Some(own.number as usize))?;
+            next = row + 1;
+        }
+        self.pass(&columns.time_ns[next..]);
+        Ok(())
+    }
+
+    /// Lets the times of rows pass that are others'.
+    fn pass(&mut self, times_ns: &[u64]) {
+        let mut rest = times_ns;
+        while let Some(place) = rest.iter().position(|time_ns| *time_ns >= self.next_tick_ns) {
+            self.tick(rest[place]);
+            rest = &rest[place + 1..];
+        }
+        let events = self.events + times_ns.len() as u64;
+        while self.next_snapshot <= events {
+            self.events = self.next_snapshot;
+            self.next_snapshot += self.snapshot_every;
+            self.snapshot();
+        }
+        self.events = events;
+    }
+
+    #[inline(always)]
+    fn row(
+        &mut self,
+        columns: &Columns<'_>,
+        row: usize,
+        object: Option<usize>,
+    ) -> Result<(), Error> {
+        let now_ns = columns.time_ns[row];
+        if now_ns >= self.next_tick_ns {
+            self.tick(now_ns);
+        }
+        if now_ns >= self.reality.due_ns() {
+            self.ask(now_ns);
+        }
+        match object {
+            None if columns.kind[row].is_free() => {
+                self.free_older(columns.kind[row], columns.cache[row], now_ns, columns.cpu[row]);
             }
-            if now_ns >= self.reality.due_ns() {
-                self.ask(now_ns);
+            None => {}
+            Some(object) if columns.kind[row].is_alloc() => {
+                let mut event = columns.event(row);
+                self.rewrite.apply(&mut event);
+                self.alloc(object, &event);
             }
-            match object(row) {
-                None if columns.kind[row].is_free() => {
-                    self.free_older(
-                        columns.kind[row],
-                        columns.cache[row],
-                        now_ns,
-                        columns.cpu[row],
-                    );
-                }
-                None => {}
-                Some(object) if columns.kind[row].is_alloc() => {
-                    let mut event = columns.event(row);
-                    self.rewrite.apply(&mut event);
-                    self.alloc(object, &event);
-                }
-                Some(object) => self.free(object, now_ns, columns.cpu[row], columns.site[row]),
-            }
-            self.events += 1;
-            if self.events == self.next_snapshot {
-                self.next_snapshot += self.snapshot_every;
-                self.snapshot();
-            }
-            if self.plan.validate_every.is_some_and(|every| self.events.is_multiple_of(every)) {
-                self.validate()?;
-            }
+            Some(object) => self.free(object, now_ns, columns.cpu[row], columns.site[row]),
+        }
+        self.events += 1;
+        if self.events == self.next_snapshot {
+            self.next_snapshot += self.snapshot_every;
+            self.snapshot();
+        }
+        if self.plan.validate_every.is_some_and(|every| self.events.is_multiple_of(every)) {
+            self.validate()?;
         }
         Ok(())
     }

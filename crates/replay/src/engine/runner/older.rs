@@ -29,7 +29,7 @@ impl<B: Backend> Runner<'_, B> {
         if self.plan.start == Start::Cold || meta.samples.is_empty() {
             return;
         }
-        let mut bytes_left = self.plan.memory_bytes;
+        let mut bytes_left = self.plan.memory_bytes_for(meta);
         for (name, sampled) in &meta.samples.caches {
             let index = meta.caches.iter().position(|cache| cache.recorded_name() == name);
             let of_kmalloc = self.machine.cache_by_name(name).filter(|_| is_kmalloc_name(name));

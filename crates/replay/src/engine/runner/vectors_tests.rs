@@ -82,7 +82,7 @@ impl WithBackend for Replay<'_> {
 fn replayed(meta: &Meta, kind: BackendKind, change: AccountingChange, rows: &[Event]) -> Allocator {
     let changes = Changes { accounting: change, ..Changes::default() };
     let plan = ReplayPlan {
-        memory_bytes: 64 << 20,
+        memory_bytes: Some(64 << 20),
         validate_every: Some(1),
         vectors: Vectors::Computed,
         changes,

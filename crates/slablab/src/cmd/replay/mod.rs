@@ -14,7 +14,7 @@ use super::allocators::{allocator, distinct};
 use super::filter::FilterArgs;
 use super::memory::MemoryArgs;
 use super::question::check_outputs;
-use super::size::parse_bytes;
+use super::size::{asked_memory, parse_bytes};
 use super::traces::args::ManyArgs;
 // The commands that do not make documents yet take it from here.
 use super::traces::{Question, Traces};
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// Replay under these allocators [default: slab,slub,slob,slmb, before them the SLUB of the recorded kernel]
     #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", value_parser = allocator())]
     allocators: Vec<BackendKind>,
-    /// Memory of the simulated machine [default: 16G]
+    /// Memory of the simulated machine [default: 16G, more for many CPUs and caches]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<u64>,
     /// Replay page events instead: what stays free, in which blocks (record --pages)
@@ -75,11 +75,11 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         [] => usual,
         asked => distinct(asked),
     };
-    let (memory_bytes, start) = (args.memory(), args.start());
+    let (memory_bytes, start) = (args.memory, args.start());
     let names: Vec<_> = allocators.iter().map(|kind| kind.name()).collect();
     let question = Question {
         schema: "slablab.replay.trace/2",
-        asked: vec![names.join(","), memory_bytes.to_string(), format!("{start:?}")],
+        asked: vec![names.join(","), asked_memory(memory_bytes), format!("{start:?}")],
         doing: "replaying",
         passes: 1,
         ..Question::default()
@@ -106,10 +106,6 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 }
 
 impl Args {
-    fn memory(&self) -> u64 {
-        self.memory.unwrap_or(pages::MEMORY_BYTES)
-    }
-
     fn start(&self) -> Start {
         if self.cold { Start::Cold } else { Start::Warm }
     }

@@ -17,7 +17,7 @@ use crate::output::give;
 use crate::progress::Progress;
 
 /// Memory of a machine where none is asked for.
-pub(super) const MEMORY_BYTES: u64 = 16 << 30;
+const MEMORY_BYTES: u64 = 16 << 30;
 
 /// Replays the page events of one trace.
 pub(super) fn run(
