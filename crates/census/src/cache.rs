@@ -1,6 +1,5 @@
 //! One cache: its slabs, and where its free objects lie.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Classes of slabs by the share of their objects that is in use: none, less than a quarter, a half, three quarters, less than
@@ -8,7 +7,8 @@ use serde::Serialize;
 pub const FULLNESS: usize = 6;
 
 /// Free objects in one kind of place, and the slabs or sheaves that they lie in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Lying {
     /// Slabs or sheaves
     pub places: u64,
@@ -24,7 +24,8 @@ impl Lying {
 }
 
 /// What one cache has at a moment.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CacheCensus {
     /// Its name
     pub cache: String,

@@ -13,7 +13,6 @@
 use std::fs;
 use std::time::Instant;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_bpf::Btf;
 
@@ -30,7 +29,8 @@ const LIST_MAX: usize = 1 << 20;
 const NAME_BYTES: usize = 64;
 
 /// The caches of the running kernel, and what it cost to look.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Census {
     /// One entry for each cache that has slabs, those with most bytes free first
     pub caches: Vec<CacheCensus>,

@@ -1,12 +1,12 @@
 //! What a hunt found, and what it could not see.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::verdict::Verdict;
 
 /// Objects of one owner, program and cache.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The function that allocates for itself, with its module
     pub owner: String,
@@ -58,7 +58,8 @@ pub struct Finding {
 }
 
 /// What a hunt saw in all.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Seen {
     /// How long it lasted
     pub seconds: f64,
@@ -79,7 +80,8 @@ pub struct Seen {
 }
 
 /// What a hunt could not see.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Unseen {
     /// Allocations and frees in an interrupt of a program that was running
     pub nested: u64,

@@ -11,7 +11,6 @@
 //! slabs: how many the cache has of them is said beside it, and the bytes are what would come free at most.
 
 use rustc_hash::FxHashMap;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::group::Key;
@@ -25,7 +24,8 @@ const SPARSE: u64 = 4;
 const SAMPLED_MAX: f64 = 0.05;
 
 /// What an owner's objects pin.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Pin {
     /// The function that allocates for itself, with its module
     pub owner: String,

@@ -10,7 +10,6 @@
 //! A leak rests on at least [`SETTLED_MIN`] objects that were seen themselves, over at least [`SECONDS_MIN`] seconds. What could
 //! still become one is not yet told, with the time by which it will be.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_snapshot::{Entry, Moment, Pace, growth};
 
@@ -37,7 +36,8 @@ const HEAVY_MIN: usize = 12;
 const UNSEEN_WEIGHTS: f64 = 3.0;
 
 /// What the objects of a group are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// They stay, and more come

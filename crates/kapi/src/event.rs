@@ -2,11 +2,11 @@
 //!
 //! Addresses inside the module are offsets from its load address, so that the parent can name them.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where in a module's life something happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// Before init: loading and parameters.
@@ -20,7 +20,8 @@ pub enum Stage {
 }
 
 /// A kind of misuse that a check found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Misuse {
     /// Memory is live after exit.

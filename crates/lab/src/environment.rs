@@ -7,12 +7,12 @@
 use std::fs;
 use std::process::Command;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_host::KeyHasher;
 
 /// Facts about a machine; a fact is empty where the system does not tell it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Environment {
     /// The host's name
     pub host: String,

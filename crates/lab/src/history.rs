@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::{Access, write_whole};
 use slablab_linux::Release;
@@ -37,7 +36,8 @@ const LEFT_OUT: &str = "left-out.txt";
 const STOCK: &str = "debian:";
 
 /// What a stock kernel holds in slabs.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Held {
     /// The kernel, as `--kernels` takes it
     pub kernel: String,

@@ -13,7 +13,6 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
@@ -26,7 +25,8 @@ pub(crate) const SCHEMA: &str = "slablab.lab.row/1";
 pub(crate) const FILE: &str = "raw.jsonl";
 
 /// The result of a cell at one of several points that it went through.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Part {
     /// The point
     pub point: String,
@@ -35,7 +35,8 @@ pub struct Part {
 }
 
 /// One observation.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Row {
     /// The schema
     pub schema: String,

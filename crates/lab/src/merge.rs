@@ -15,7 +15,6 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::{Access, write_whole};
 
@@ -27,7 +26,8 @@ use crate::request::Nature;
 use crate::sweep::{Block, Sweep};
 
 /// The result of a merge.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Merged {
     /// Cells of the plan
     pub cells: usize,
@@ -44,7 +44,8 @@ pub struct Merged {
 }
 
 /// The contribution of one journal.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShardRows {
     /// Its folder
     pub folder: PathBuf,

@@ -13,7 +13,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_kmem::BackendKind;
 use slablab_replay::{Changes, ReplayPlan, what_if};
@@ -93,7 +92,8 @@ pub fn record(
 }
 
 /// A cache whose slabs change.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CacheEffect {
     /// Its name
     pub cache: String,
@@ -124,7 +124,8 @@ impl CacheEffect {
 }
 
 /// What was measured beside what was predicted.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Effect {
     /// The caches whose slabs change, the largest prediction first
     pub caches: Vec<CacheEffect>,

@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_linux::SlabInfo;
 use slablab_report::{Cell, Table, field};
@@ -34,7 +33,8 @@ pub(crate) struct Held {
 pub(crate) type Caches = BTreeMap<String, Held>;
 
 /// A cache that holds more or less in another variant.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CacheChange {
     /// Its name
     pub name: String,

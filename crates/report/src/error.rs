@@ -32,7 +32,4 @@ pub enum Error {
         /// The requested names
         names: String,
     },
-    /// The page cannot be put together.
-    #[error("the page cannot be put together: {0}")]
-    Template(#[from] askama::Error),
 }

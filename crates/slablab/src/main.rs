@@ -15,6 +15,7 @@ mod commands;
 mod output;
 mod progress;
 mod say;
+#[cfg(feature = "manual")]
 mod schema;
 mod spellings;
 

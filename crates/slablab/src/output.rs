@@ -7,7 +7,6 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::{Access, is_obeyed, shell, standard_output_was_closed};
 
@@ -17,8 +16,16 @@ use slablab_report::{Document, Shown, Style, Terminal, short};
 use crate::cli::{AnswerArgs, Format, OutputArgs, When};
 use crate::say;
 
+/// What has a JSON schema: everything, where no schemas are made.
+#[cfg(not(feature = "manual"))]
+pub(crate) trait Described {}
+#[cfg(not(feature = "manual"))]
+impl<T: ?Sized> Described for T {}
+#[cfg(feature = "manual")]
+pub(crate) use schemars::JsonSchema as Described;
+
 /// What a command answers: the value that programs read as JSON, and the document that all other formats show.
-pub(crate) trait Answer: Serialize + JsonSchema {
+pub(crate) trait Answer: Serialize + Described {
     /// Names the JSON schema, `slablab.<what>/<version>`; the version goes up when a field changes its meaning.
     const SCHEMA: &'static str;
 

@@ -1,10 +1,10 @@
 //! What a table says of one cache, call site or stack, and of the machine.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A cache, a call site or a stack at one moment. What the table does not say is `None`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Entry {
     /// The cache's name, or the function that allocates
     pub name: String,
@@ -94,7 +94,8 @@ impl Entry {
 }
 
 /// What a machine says of its memory: bytes, as far as they are there.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Machine {
     /// `MemTotal`
     pub memory_bytes: Option<u64>,
@@ -148,7 +149,8 @@ impl Machine {
 }
 
 /// The entries of a table at one moment.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Moment {
     /// Seconds since 1970, or since any other beginning that all moments of a table share; `None` where no time is told
     pub time_seconds: Option<f64>,

@@ -8,7 +8,6 @@
 //! Linux counterpart: `frag_show_print()` and `pagetypeinfo_showfree_print()` in `mm/vmstat.c`, `show_free_areas()` in
 //! `mm/show_mem.c` @ 6.1 to 7.3.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Orders that a list has at least: kernels with the smallest blocks have more than the types of pages, which follow in
@@ -22,7 +21,8 @@ const COUNTED_MAX: u64 = 100_000;
 const LISTS_MAX: usize = 1 << 12;
 
 /// The free blocks of a zone, or of one migrate type in it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FreeBlocks {
     /// Whose they are, where the text names several hosts
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,6 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_stats::{Trend, TrendKind, trend};
 
@@ -20,7 +19,8 @@ use crate::holders::family_name;
 pub(crate) const MOMENTS_MIN: usize = 5;
 
 /// How a series goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
     /// It rises, and neither chance nor steps nor a daily wave explain it
@@ -34,7 +34,8 @@ pub enum Pace {
 }
 
 /// How fast it rises.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Rise {
     /// Bytes a second; bytes a moment where no times are told
     pub bytes_per_step: f64,
@@ -45,7 +46,8 @@ pub struct Rise {
 }
 
 /// A series of one entry.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Growth {
     /// The cache, with its copies, or the call site
     pub name: String,

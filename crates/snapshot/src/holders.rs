@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_linux::KmallocCache;
 
@@ -12,7 +11,8 @@ use crate::entry::{Entry, Moment};
 use crate::known::{Reclaim, reclaim};
 
 /// Entries that are one to those who ask: a cache with its copies, or a call site.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Family {
     /// The name, with a star for what tells copies apart
     pub name: String,
@@ -36,7 +36,8 @@ pub struct Family {
 }
 
 /// What holds the memory of a moment.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Holders {
     /// Bytes held by all entries whose bytes are known, but for pages of slabs
     pub held_bytes: u64,

@@ -4,12 +4,12 @@
 //! a cache back follows from a shrinker that frees its objects, or for a cache that is not listed from the name that
 //! Linux uses for inodes.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_linux::{KmallocCache, KmallocType};
 
 /// Whether the kernel frees objects of a cache when memory is short.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Reclaim {
     /// A shrinker frees those that are unused

@@ -5,7 +5,6 @@
 //! Moments of two machines, or of two kernels, cannot be compared: another `MemTotal` shows that, and caches whose
 //! objects have another size.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::entry::{Entry, Machine, Moment};
@@ -22,7 +21,8 @@ const MEMORY_SHARE_MAX: f64 = 0.01;
 const OTHER_SIZES_ONE_IN: usize = 4;
 
 /// What shows that moments are not of one machine, or not of one kernel.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Apart {
     /// Two sizes of the memory

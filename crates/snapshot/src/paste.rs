@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::entry::{Machine, Moment};
@@ -16,7 +15,8 @@ use crate::stamp::Clock;
 pub(crate) const UNREAD_MAX: usize = 8;
 
 /// The tables of a text.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Paste {
     /// The tables, in the order in which they begin
     pub tables: Vec<Table>,
@@ -39,7 +39,8 @@ pub struct Paste {
 }
 
 /// What a machine says of its memory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Said {
     /// Whose it is, where the text names several hosts
     pub host: Option<String>,
@@ -48,7 +49,8 @@ pub struct Said {
 }
 
 /// Rows of one kind.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Table {
     /// What they are
     pub kind: Kind,
@@ -72,7 +74,8 @@ pub struct Table {
 }
 
 /// A line that looked like a row.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Unread {
     /// Its file, where there are several
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,7 +6,6 @@
 //!
 //! Source: B. Efron, R. Tibshirani: An Introduction to the Bootstrap, 1993, chapter 13.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -16,7 +15,8 @@ use crate::summary::median;
 use crate::summary::quantile_sorted;
 
 /// A confidence interval, in the unit of the statistic.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// The lower end
     pub low: f64,

@@ -15,7 +15,6 @@
 //!
 //! Source: Hollander, Wolfe, Chicken: Nonparametric Statistical Methods, 3rd ed., chapters 3 and 4.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -26,7 +25,8 @@ use crate::shift::{Estimate, hodges_lehmann, hodges_lehmann_paired};
 use crate::summary::Summary;
 
 /// Whether less or more of a metric is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// Times, bytes
@@ -36,7 +36,8 @@ pub enum Direction {
 }
 
 /// How the runs of the two sides belong together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pairing {
     /// Not at all
@@ -62,7 +63,8 @@ impl Default for Question {
 }
 
 /// The answer in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The candidate is better than the baseline
@@ -98,7 +100,8 @@ impl Verdict {
 }
 
 /// Everything that is known about two samples of one metric.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// How the runs belong together
     pub design: Pairing,

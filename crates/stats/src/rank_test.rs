@@ -13,7 +13,6 @@
 //! Wolfe, Chicken: Nonparametric Statistical Methods, 3rd ed., sections 3.1 and 4.1 (conditional distribution with ties).
 //! R's package coin and scipy's `permutation_test` compute the same.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -25,7 +24,8 @@ use crate::sample;
 pub(crate) const EXACT_MAX: usize = 50;
 
 /// The result of a rank test.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RankTest {
     /// The statistic: U of the second sample, or W+, the rank sum of the pairs with a gain
     pub statistic: f64,

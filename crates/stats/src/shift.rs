@@ -13,7 +13,6 @@
 //! Nonparametric Statistical Methods, 3rd ed., sections 3.2, 3.3, 4.2, 4.3. R's `wilcox.test(conf.int = TRUE)`
 //! computes the same.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -23,7 +22,8 @@ use crate::rank_test::{EXACT_MAX, rank_sum_distribution, signed_rank_distributio
 use crate::sample;
 
 /// A number with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The best single number
     pub value: f64,

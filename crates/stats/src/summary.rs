@@ -1,6 +1,5 @@
 //! One sample in a few numbers.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -12,7 +11,8 @@ use crate::sample;
 pub(crate) const MAD_TO_SIGMA: f64 = 1.482_602_218_505_602;
 
 /// A sample in a few numbers, all in the unit of the sample.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// How many values
     pub n: usize,

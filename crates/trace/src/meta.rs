@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_linux::CPUS_MAX;
 
@@ -136,7 +135,8 @@ pub struct Meta {
 }
 
 /// A call site.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Site {
     /// `symbol+0x1c [module]`, `symbol+0x1c` in the kernel proper, `0xffff...` when no symbol was
@@ -153,7 +153,8 @@ pub struct Site {
 }
 
 /// A cache that an event of the trace names.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct RecordedCache {
     /// Its name, as in `/proc/slabinfo`. Of a cache that several share, that of its aliases which the call
@@ -335,7 +336,8 @@ impl SlabSnapshot {
 }
 
 /// How far the rows can be trusted: every cause has its counter.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Quality {
     /// Events that happened and were lost before they could be stored, per CPU (entry 0 = CPU 0).
@@ -370,7 +372,8 @@ pub struct Quality {
 }
 
 /// Records or lines left out for one reason.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Skipped {
     /// Why, as in "line has no call_site".

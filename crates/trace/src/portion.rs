@@ -19,7 +19,6 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::random::Random;
@@ -92,7 +91,8 @@ impl Portion {
 }
 
 /// What a trace says of the portion that it is.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Recorded {
     /// One in this many objects was recorded.

@@ -8,7 +8,6 @@
 //!
 //! Linux counterpart: `mm/vmstat.c` @ 6.1, 6.12 and 7.3.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Names of migrate types in the order of their numbers in Linux 4.4 and later (`migratetype_names`).
@@ -50,7 +49,8 @@ pub struct Zones {
 }
 
 /// A zone at one moment. Its numbers are pages where nothing else is said.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Zone {
     /// Its NUMA node
@@ -93,7 +93,8 @@ pub struct Zone {
 }
 
 /// What a CPU keeps of a zone.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ZoneCpu {
     /// Its number

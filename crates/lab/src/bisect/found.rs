@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_stats::Estimate;
 
@@ -11,7 +10,8 @@ use crate::outcome::Outcome;
 use crate::slabs::CacheChange;
 
 /// What was found.
-#[derive(Debug, Clone, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Bisection {
     /// What was measured
     pub metric: String,
@@ -48,7 +48,8 @@ pub(super) fn place(folder: &Path, version: usize) -> PathBuf {
 }
 
 /// A version, and what it gave.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct VersionRuns {
     /// Its name
     pub name: String,
@@ -60,7 +61,8 @@ pub struct VersionRuns {
 }
 
 /// Two versions that were compared, by their places.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Compared {
     /// The earlier one
     pub from: usize,
@@ -75,7 +77,8 @@ pub struct Compared {
 }
 
 /// What a comparison showed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// They differ
@@ -87,7 +90,8 @@ pub enum Decision {
 }
 
 /// A change of the metric.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Step {
     /// The last version before it
     pub from: usize,

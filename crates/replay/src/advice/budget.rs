@@ -10,7 +10,6 @@
 //! Only the slab allocator and large blocks exist, no programs and no page cache. Memory is
 //! not reclaimed: a shrinker that frees dentries and inodes may save what fails here.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_trace::{Meta, TraceReader};
@@ -35,7 +34,8 @@ const SPARE_BYTES: u64 = 16 << 20;
 const MEMORY_BYTES_MIN: u64 = 4 << 20;
 
 /// Whether a load fits into a memory.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Budget {
     /// What was replayed
     pub trace: TraceFacts,
@@ -50,7 +50,8 @@ pub struct Budget {
 }
 
 /// An allocator with settings on the machine in question.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Contender {
     /// The allocator
     pub allocator: String,

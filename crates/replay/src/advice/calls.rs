@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::Gfp;
 use slablab_trace::{Batch, Kind, NONE, TraceReader};
@@ -15,7 +14,8 @@ use crate::error::Error;
 use crate::slots::Slots;
 
 /// How a call site's objects are allocated and freed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Calls {
     /// The gfp flags of its allocations, the most frequent first
     pub gfp: Vec<GfpCount>,
@@ -40,7 +40,8 @@ impl Calls {
 }
 
 /// How often a call site passed which flags.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct GfpCount {
     /// The flags
     pub gfp: u32,
@@ -49,7 +50,8 @@ pub struct GfpCount {
 }
 
 /// How often a function freed a call site's objects.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FreeCount {
     /// The call site of `kfree()`
     pub site: String,

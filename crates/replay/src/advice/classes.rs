@@ -10,7 +10,6 @@
 //! The recorded kernel's classes stay; every other class is a multiple of 8, and is a requested size, rounded
 //! up.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_trace::{Kind, Meta, NONE, TraceReader};
@@ -28,7 +27,8 @@ use crate::slots::Slots;
 const STEP_BYTES: u32 = 8;
 
 /// The best further size classes of a trace.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ClassAdvice {
     /// What was replayed
     pub trace: TraceFacts,
@@ -41,7 +41,8 @@ pub struct ClassAdvice {
 }
 
 /// The effect of a set of classes on a trace.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ClassSetFit {
     /// The further classes, in bytes
     pub added: Vec<u32>,

@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::advice::result::{AdviceList, Change};
@@ -79,7 +78,8 @@ impl TraceAdvice {
 }
 
 /// The advice on several traces.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FleetAdvice {
     /// The traces
     #[serde(flatten)]
@@ -95,7 +95,8 @@ pub struct FleetAdvice {
 }
 
 /// A call site with a cache of its own on every host.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FleetSite {
     /// What to change
     pub change: Change,

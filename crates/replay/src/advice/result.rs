@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_trace::Meta;
 
@@ -12,7 +11,8 @@ use crate::metrics::requests::SizeCount;
 use crate::metrics::result::{Site, TraceFacts, hardly_any, is_zero};
 
 /// A change, and what it would do.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Advice {
     /// What to change
     pub change: Change,
@@ -65,7 +65,8 @@ impl Advice {
 }
 
 /// Facts about a call site's objects, beside their number and size.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Profile {
     /// The requested sizes, the most frequent one first; at most 8
     pub sizes: Vec<SizeCount>,
@@ -101,7 +102,8 @@ fn is_false(flag: &bool) -> bool {
 }
 
 /// A call site of kmalloc that is worth reading, whatever a cache of its own would do.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct NotedSite {
     /// Its name
     pub site: String,
@@ -122,7 +124,8 @@ pub struct NotedSite {
 }
 
 /// A change that can be advised.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Change {
     /// A cache of its own for a call site
@@ -138,7 +141,8 @@ pub enum Change {
 }
 
 /// Whether a change is worth making.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub enum Worth {
     /// It saves memory
     #[serde(rename = "saves")]
@@ -185,7 +189,8 @@ impl Worth {
 }
 
 /// How a site's objects lie; means over snapshots of the trace.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Layout {
     /// Live objects in the snapshot with most of them; 0 if all snapshots are empty
     pub objects_per_walk: u64,
@@ -200,7 +205,8 @@ pub struct Layout {
 }
 
 /// The advice on a trace.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct AdviceList {
     /// What was replayed
     pub trace: TraceFacts,

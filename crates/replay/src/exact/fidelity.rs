@@ -1,13 +1,13 @@
 //! A compact trace in a kernel and in its model, side by side.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::compact::CompactTrace;
 use super::model::{CacheMoment, MachineMoment, Replayed};
 
 /// How far the model of an allocator is from a kernel that replayed the same events.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Fidelity {
     /// Bytes in slabs, moment by moment
     pub moments: Vec<BytesAt>,
@@ -18,7 +18,8 @@ pub struct Fidelity {
 }
 
 /// Bytes in slabs at a moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct BytesAt {
     /// Events replayed
     pub event: u64,
@@ -31,7 +32,8 @@ pub struct BytesAt {
 }
 
 /// A cache in the kernel and in the model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CachePair {
     /// Its name in the trace
     pub cache: String,
@@ -48,7 +50,8 @@ pub struct CachePair {
 }
 
 /// A path in the kernel and in the model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PathPair {
     /// The kernel's name of it
     pub path: String,

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_stats::{Bootstrap, Interval};
 
@@ -17,7 +16,8 @@ pub const HOSTS_FOR_INTERVAL: usize = 6;
 pub(crate) struct ByHost(BTreeMap<String, i64>);
 
 /// A number over hosts.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct OverHosts {
     /// All hosts together
     pub sum: i64,

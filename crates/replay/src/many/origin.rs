@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_trace::Meta;
 
@@ -49,7 +48,8 @@ pub fn build(meta: &Meta) -> String {
 }
 
 /// The traces that were added up.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Fleet {
     /// Traces
     pub traces: u64,

@@ -1,6 +1,5 @@
 //! An allocation that found no memory, and the free blocks at that moment.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Orders of the page allocator's blocks: 0 to 10.
@@ -8,7 +7,8 @@ const ORDERS: usize = 11;
 const PAGE_BYTES: u64 = 4096;
 
 /// Free blocks of the page allocator by order, as in `/proc/buddyinfo`, all zones together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct FreeBlocks(pub [u64; ORDERS]);
 
 impl FreeBlocks {
@@ -27,7 +27,8 @@ impl FreeBlocks {
 }
 
 /// An allocation that found no memory.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Failure {
     /// The row of the trace, counted from 0
     pub event: u64,

@@ -7,7 +7,6 @@
 //! `kmalloc-cg-512` on one machine, 8 and 12 of them CPUs' own. Where recording and replay tell how many these are, their
 //! difference is left out.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_trace::{SampledCache, Samples};
 
@@ -18,7 +17,8 @@ pub const SEEN_SHARE_MIN: f64 = 0.9;
 const SLABS_MIN: u64 = 8;
 
 /// Recorded slabs beside simulated ones, both at the moments when the recorded kernel was read.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Fit {
     /// The most bytes in slabs at a sample, simulated
     pub slab_bytes_peak: u64,
@@ -37,7 +37,8 @@ pub struct Fit {
 }
 
 /// The slabs of one cache.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CacheFit {
     /// Its name in slabinfo
     pub cache: String,

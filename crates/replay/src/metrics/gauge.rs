@@ -5,7 +5,6 @@
 //! whole duration. The sum is kept in 128 bits: bytes (below 2^48) times nanoseconds (below 2^64) never overflow it,
 //! and integers give the same digits on every machine.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Follows one quantity.
@@ -18,7 +17,8 @@ pub(crate) struct Gauge {
 }
 
 /// The result of a gauge at the end of the trace.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Level {
     /// The highest level
     pub peak: u64,

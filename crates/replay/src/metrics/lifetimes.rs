@@ -1,6 +1,5 @@
 //! How long objects live.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::histogram::Histogram;
@@ -18,7 +17,8 @@ pub(crate) struct Lifetimes {
 
 /// The lifetimes at the end of the trace. Quantiles are an eighth too long at most, and never exceed the longest
 /// lifetime.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LifetimeSummary {
     /// Objects that were freed in the trace
     pub ended: u64,

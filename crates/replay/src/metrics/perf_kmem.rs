@@ -14,7 +14,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An allocation as perf sees it.
@@ -70,7 +69,8 @@ pub struct PerfKmem {
 }
 
 /// The summary below perf's table.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PerfTotals {
     /// "Total bytes requested"
     pub bytes_requested: u64,

@@ -11,7 +11,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// An allocation of pages as perf sees it.
@@ -49,7 +48,8 @@ pub struct PerfPageRow {
 }
 
 /// The summary below perf's tables: events, and their bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PerfPagesTotals {
     /// "Total allocation requests"
     pub allocs: (u64, u64),

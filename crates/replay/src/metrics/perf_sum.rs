@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::many::origin::{Fleet, FleetSum, Origin, SiteNames};
@@ -18,7 +17,8 @@ pub struct PerfCounts {
 }
 
 /// What a call site did, in one trace or in all.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SiteStat {
     /// Its name
     pub callsite: String,

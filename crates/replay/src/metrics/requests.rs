@@ -1,7 +1,6 @@
 //! The kmalloc classes from which each call site allocates, and the sizes it requests: this has to be known before
 //! anything can be tried.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_trace::{Kind, Meta, NONE, TraceReader};
 
@@ -10,7 +9,8 @@ use crate::metrics::tally::Tally;
 use crate::slots::Slots;
 
 /// How often a size was requested.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SizeCount {
     /// Bytes
     pub bytes: u64,

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_trace::Meta;
 
@@ -21,7 +20,8 @@ use crate::metrics::span_peaks::SpanPeak;
 use crate::metrics::vectors::VectorsUnder;
 
 /// A replay of one trace under several allocators, or the sum of the replays of several traces.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Replay {
     /// The traces that were added up; `None` for one trace
     #[serde(flatten, default)]
@@ -35,7 +35,8 @@ pub struct Replay {
 }
 
 /// What was replayed, and how far it can be trusted; for several traces, the sums and what all have alike.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TraceFacts {
     /// Release of the recorded kernel
     pub kernel_release: String,
@@ -105,7 +106,8 @@ impl TraceFacts {
 }
 
 /// The result of one allocator on the trace.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Allocator {
     /// Its name
     pub allocator: String,
@@ -257,7 +259,8 @@ fn share((part, whole): (u64, u64)) -> f64 {
 }
 
 /// Memory that is held and not requested: internal and external fragmentation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Fragmentation {
     /// Bytes requested
     pub requested_bytes: u64,
@@ -290,7 +293,8 @@ impl Fragmentation {
 }
 
 /// What one cache held.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CacheUnder {
     /// Its name
     pub cache: String,
@@ -319,7 +323,8 @@ pub struct CacheUnder {
 }
 
 /// What one call site did, and its result under each allocator.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Site {
     /// `symbol+0x1c [module]`
     pub site: String,
@@ -350,7 +355,8 @@ pub struct Site {
 }
 
 /// The result of one allocator on a call site's objects.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SiteUnder {
     /// Bytes allocated, all allocations together
     pub allocated_bytes: u64,
@@ -369,7 +375,8 @@ pub struct SiteUnder {
 }
 
 /// Where a call site's objects lay.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Placement {
     /// Allocations that lie right behind the previous one: no gap, no overlap
     pub adjacent_share: f64,

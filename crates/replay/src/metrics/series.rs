@@ -3,14 +3,14 @@
 //! A plot that showed the level at sample times would lose the peaks between them, and a machine must
 //! have the peak.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// More samples than a plot of 1,000 pixels can show, fewer than make a page large.
 const SAMPLES: u64 = 512;
 
 /// The bytes at the moment of a span when most were held.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Sample {
     /// Since the first event
     pub time_ns: u64,

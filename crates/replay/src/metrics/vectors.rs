@@ -1,12 +1,12 @@
 //! The vectors of accounting and allocation profiling that a replay had beside its slabs.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::gauge::Level;
 
 /// The vectors of all caches.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct VectorsUnder {
     /// Bytes of the objects that hold vectors
     pub bytes: Level,
@@ -15,7 +15,8 @@ pub struct VectorsUnder {
 }
 
 /// The vectors of one cache's slabs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct VectorsOfCache {
     /// The cache
     pub cache: String,

@@ -1,10 +1,10 @@
 //! What a replay of pages found out.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What the page allocator had free, and did.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PageReplay {
     /// Whose rules the model followed
     pub rules: String,
@@ -40,7 +40,8 @@ pub struct PageReplay {
 }
 
 /// A zone when the replay began. Its numbers are pages.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PageZone {
     /// Its NUMA node
     pub node: u16,
@@ -55,7 +56,8 @@ pub struct PageZone {
 }
 
 /// Free blocks at a moment.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PageMoment {
     /// Since the first event of pages
     pub time_ns: u64,
@@ -69,7 +71,8 @@ pub struct PageMoment {
 }
 
 /// How far free blocks of the model are from those recorded.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PageFit {
     /// Moments that were compared
     pub moments: u64,
@@ -84,7 +87,8 @@ pub struct PageFit {
 }
 
 /// Blocks of one migrate type that were taken for another.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PageFallback {
     /// The type that was asked for
     pub migrate_type: String,
@@ -97,7 +101,8 @@ pub struct PageFallback {
 }
 
 /// Blocks that moved between zones and lists of CPUs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PageMoved {
     /// The kernel's event
     pub event: String,
@@ -108,7 +113,8 @@ pub struct PageMoved {
 }
 
 /// Allocations that found no block.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PageFailure {
     /// The order that was asked for
     pub order: u8,

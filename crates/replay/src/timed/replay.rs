@@ -5,7 +5,6 @@ use std::thread;
 use std::time::Instant;
 
 use hdrhistogram::Histogram;
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::{Backend, BackendKind, CacheId, CpuId, Machine, Objects, WithBackend};
 use slablab_trace::{Meta, TraceReader};
@@ -17,7 +16,8 @@ use crate::timed::perform::{Part, Stage, histogram, perform, record};
 use crate::timed::script::Script;
 
 /// The measurements of a timed replay.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Timed {
     /// The allocator
     pub allocator: String,
@@ -48,7 +48,8 @@ pub struct Timed {
 }
 
 /// Quantiles of a latency, within 1 % (HDR histogram of three digits).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Latency {
     /// Half took at most this long
     pub p50_ns: u64,

@@ -3,7 +3,6 @@
 //! Both replays run in one pass over the trace; everything that is in a [`Replay`] is there twice, and
 //! [`WhatIf::differences`] lists what changed.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_trace::{Meta, TraceReader};
 
@@ -31,7 +30,8 @@ impl Changes {
 }
 
 /// A trace with and without changes.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct WhatIf {
     /// As recorded
     pub before: Replay,
@@ -47,7 +47,8 @@ pub struct WhatIf {
 }
 
 /// A number that changed.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// The allocator
     pub allocator: String,

@@ -11,7 +11,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_trace::{AllocatedType, Meta, SlabSnapshot, TraceReader};
@@ -38,7 +37,8 @@ const ROWS_MAX: u64 = 1 << 28;
 const AT_ONCE: usize = 8;
 
 /// How objects are kept apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum PartitionBy {
     /// A hash of the call site, with a seed of each boot
@@ -76,7 +76,8 @@ fn seeds(events: u64) -> u64 {
 }
 
 /// What a partition costs on a trace.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PartitionCost {
     /// What was replayed
     pub trace: TraceFacts,
@@ -100,7 +101,8 @@ pub struct PartitionCost {
 }
 
 /// Facts about the types of a trace's objects.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Typed {
     /// Structures that its call sites allocate
     pub structures: u64,
@@ -164,7 +166,8 @@ fn apart<'a>(
 }
 
 /// What a machine with or without a partition held.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Partitioned {
     /// Bytes in slabs and large blocks
     pub held_bytes: Level,

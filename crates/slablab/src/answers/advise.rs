@@ -1,7 +1,6 @@
 //! An advice: which call sites of kmalloc should have a cache of their own, and which size class is missing; of one
 //! trace, or of several with what hosts save.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{
     Advice, AdviceList, Allocator, Change, FleetAdvice, FleetSite, HOSTS_FOR_INTERVAL, Layout,
@@ -27,7 +26,8 @@ const NAMED_MAX: usize = 3;
 const WORTH_BYTES_MIN: i64 = 4096;
 
 /// What `slablab advise` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct AdviseAnswer {
     pub(crate) file: String,
     pub(crate) allocator: &'static str,
@@ -54,7 +54,8 @@ pub(crate) struct AdviseAnswer {
 }
 
 /// A change that was tried.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum AdviceRow {
     /// On one trace
@@ -64,7 +65,8 @@ enum AdviceRow {
 }
 
 /// A change with its reason.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct ReasonedAdvice {
     #[serde(flatten)]
     advice: Advice,

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_lab::bisect::{Bisect, Bisection, Compared, Decision, Step, VersionRuns};
 use slablab_lab::{CacheChange, Scale};
@@ -21,7 +20,8 @@ const STEPS_MAX: usize = 3;
 type Row<'a> = (usize, &'a VersionRuns);
 
 /// What `slablab lab bisect` says.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct BisectAnswer {
     #[serde(flatten)]
     found: Bisection,

@@ -1,6 +1,5 @@
 //! A census of the running kernel: where the free objects of each cache lie, and how full its slabs are.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_census::{CacheCensus, Census, FULLNESS, Lying};
 use slablab_report::{
@@ -23,7 +22,8 @@ const CLASSES: [(&str, &str); FULLNESS] = [
 ];
 
 /// What `slablab info --census` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct CensusAnswer {
     /// Release of the running kernel
     pub(crate) kernel_release: String,

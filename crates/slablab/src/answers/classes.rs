@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::shell;
 use slablab_replay::{ClassAdvice, ClassSetFit};
@@ -12,7 +11,8 @@ use super::trace::{facts, sampled, source};
 use crate::output::{Answer, bytes};
 
 /// What `slablab classes` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct ClassesAnswer {
     pub(crate) file: String,
     #[serde(flatten)]

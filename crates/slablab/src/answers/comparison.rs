@@ -7,7 +7,6 @@
 
 use std::collections::BTreeSet;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_lab::{
     ComparedResults, Environment, Finding, Metric, MetricComparisons, Outcome, Pair, Row, Side,
@@ -32,7 +31,8 @@ const VERDICTS: &str = "The change is the Hodges-Lehmann estimate of the ratio t
     undecided. No run was left out; outliers are hollow marks.";
 
 /// The result of a comparison.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct CompareAnswer {
     /// The subject of the comparison, in a line
     subject: String,
@@ -51,7 +51,8 @@ pub(crate) struct CompareAnswer {
 }
 
 /// The comparisons of one metric.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct Compared {
     metric: String,
     unit: String,
@@ -60,7 +61,8 @@ struct Compared {
 }
 
 /// One comparison.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct OneCompared {
     point: String,
     candidate: String,
@@ -70,7 +72,8 @@ struct OneCompared {
 }
 
 /// A metric that is the same in every run.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct Count {
     metric: String,
     unit: String,

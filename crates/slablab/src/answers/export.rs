@@ -1,13 +1,13 @@
 //! Tables that were written for SQL engines, and profiles of stacks.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_report::{Document, Item, Section, Table, counted, field};
 
 use crate::output::Answer;
 
 /// What `slablab export` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct ExportAnswer {
     pub(crate) traces: usize,
     pub(crate) tables: Vec<ExportedTable>,
@@ -17,7 +17,8 @@ pub(crate) struct ExportAnswer {
 }
 
 /// A table or a profile that was written.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct ExportedTable {
     /// Its file
     pub(crate) table: String,

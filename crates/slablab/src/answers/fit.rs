@@ -1,6 +1,5 @@
 //! A load on little memory: whether it fits, what each allocator needs, and what fails first.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{Budget, Contender, Failure};
 use slablab_report::{BarGroup, Bars, Document, Fact, Item, Plot, Section, Table, field};
@@ -13,7 +12,8 @@ use crate::output::{Answer, bytes, duration};
 const NAME_CHARS_MAX: usize = 24;
 
 /// What `slablab fit` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct FitAnswer {
     pub(crate) file: String,
     #[serde(flatten)]

@@ -1,6 +1,5 @@
 //! Which blocks of pages are free, and which requests can have one: the answer about free lists that a user pasted or saved.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_report::{Cell, Document, Fact, Item, Section, Table, counted, field, human};
 use slablab_snapshot::{FreeBlocks, Paste};
@@ -17,7 +16,8 @@ const WATERMARKS: &str = "Whether a request gets a free block depends on the wat
 const ZONES_TOLD_MAX: usize = 3;
 
 /// What `slablab info` says of free lists.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct FreeAnswer {
     files: Vec<String>,
     /// Bytes of a page
@@ -38,7 +38,8 @@ pub(crate) struct FreeAnswer {
 }
 
 /// The free blocks of a zone, or of one migrate type in it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct FreeLine {
     #[serde(flatten)]
     list: FreeBlocks,
@@ -55,7 +56,8 @@ struct FreeLine {
 }
 
 /// The free blocks of one order.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct OrderLine {
     order: usize,
     block_bytes: u64,

@@ -1,6 +1,5 @@
 //! What was alive, by owner, stack, program or other groups, with flame graphs of it.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{Amount, AmountBounds, Group, Holdings, Labels, TraceFacts};
 use slablab_report::{Cell, Document, Flame, Item, Section, Table, counted, field, human};
@@ -9,7 +8,8 @@ use super::trace::{facts, source};
 use crate::output::{Answer, duration, upper_first};
 
 /// What `slablab stat --by` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct GroupsAnswer {
     /// What the groups are made by
     pub(crate) by: Vec<String>,
@@ -43,7 +43,8 @@ pub(crate) struct GroupsView {
 }
 
 /// A moment.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct MomentLine {
     /// As it was asked for
     pub(crate) name: String,
@@ -52,7 +53,8 @@ pub(crate) struct MomentLine {
 }
 
 /// A group.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct GroupLine {
     /// Its name, one for each of `by`
     pub(crate) names: Vec<String>,
@@ -79,7 +81,8 @@ pub(crate) struct GroupLine {
 }
 
 /// What was alive at a moment.
-#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct LiveLine {
     pub(crate) objects: u64,
     pub(crate) bytes: u64,

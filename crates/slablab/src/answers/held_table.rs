@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::shell;
 use slablab_linux::KmallocCache;
@@ -23,7 +22,8 @@ const NAMES_MAX: usize = 3;
 const DIFFERENCE_SHARE_MIN: f64 = 0.02;
 
 /// A table, and what it says.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(super) struct HeldTable {
     pub(super) kind: Kind,
     /// Whose it is, where the text names several hosts

@@ -1,6 +1,5 @@
 //! What stock kernels hold in slabs, release by release: the answer of `slablab lab run history`.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_lab::history::{Held, LOADS};
 use slablab_report::{
@@ -14,7 +13,8 @@ use crate::output::Answer;
 const TOLD: &str = LOADS[1];
 
 /// What `slablab lab run history` says.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct HistoryAnswer {
     /// The kernels, those of a machine together in the order of their releases
     kernels: Vec<Held>,

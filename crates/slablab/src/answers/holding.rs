@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_report::{Document, Fact, Item, Section, Table, counted, field};
 use slablab_snapshot::{Family, Kind, Machine, Pace, Paste, Tells, Unread, apart, known};
@@ -17,7 +16,8 @@ use crate::output::{Answer, bytes};
 const UNREAD_SHARE_ONE_IN: u64 = 20;
 
 /// What `slablab info` says of tables.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct HoldingAnswer {
     /// The files, in the order of their moments
     files: Vec<String>,

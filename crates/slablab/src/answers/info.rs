@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Result;
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::printable;
 use slablab_linux::KmallocType;
@@ -19,7 +18,8 @@ use crate::cmd::traces::inputs::{self, Damaged, Input};
 use crate::output::{Answer, bytes, duration, thousands};
 
 /// What `slablab info` says of one trace or several.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct InfoAnswer {
     events: u64,
     hosts: u64,
@@ -35,7 +35,8 @@ pub(crate) struct InfoAnswer {
 }
 
 /// One trace of those that were named.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct TraceRow {
     trace: String,
     host: String,
@@ -52,7 +53,8 @@ struct TraceRow {
 }
 
 /// The facts that a trace states about itself.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct TraceInfo {
     trace: String,
     kernel_release: String,

@@ -6,7 +6,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_lab::Request;
 use slablab_report::Fact;
@@ -17,7 +16,8 @@ use crate::output::{Answer, json_text, own_command, write_whole};
 const FILE: &str = "answer.json";
 
 /// How an answer was obtained.
-#[derive(Debug, Default, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct Obtained {
     /// What is known of parameters, machine and kernels
     facts: Vec<NamedFact>,
@@ -26,7 +26,8 @@ pub(crate) struct Obtained {
 }
 
 /// A fact and its name.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct NamedFact {
     name: String,
     value: String,

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use slablab_report::{Document, Item, Section, counted};
@@ -10,7 +9,8 @@ use slablab_report::{Document, Item, Section, counted};
 use crate::output::{Answer, Cell, Table, field};
 
 /// The kernels that can be built or booted.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct KernelsAnswer {
     pub(crate) kernels: Vec<KernelEntry>,
     /// Builds in the cache, of any source, patches and configuration
@@ -21,7 +21,8 @@ pub(crate) struct KernelsAnswer {
 }
 
 /// A kernel by its name.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct KernelEntry {
     pub(crate) kernel: String,
     /// What SLUB it has; an allocator of its own otherwise
@@ -32,7 +33,8 @@ pub(crate) struct KernelEntry {
 }
 
 /// A kernel that was built.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct BuildEntry {
     pub(crate) name: String,
     pub(crate) release: String,
@@ -93,7 +95,8 @@ fn builds(built: &[BuildEntry]) -> Vec<Item> {
 }
 
 /// Kernels that were built, or found in the cache.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct BuildAnswer {
     pub(crate) kernels: Vec<BuildEntry>,
 }
@@ -120,7 +123,8 @@ impl Answer for BuildAnswer {
 }
 
 /// What a guest said.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct BootAnswer {
     pub(crate) kernel: String,
     pub(crate) release: String,
@@ -163,7 +167,8 @@ impl Answer for BootAnswer {
 }
 
 /// What was removed from the cache.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct CleanAnswer {
     pub(crate) removed: Vec<String>,
 }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_lab::guest::PARAMETERS;
 use slablab_lab::{
@@ -17,7 +16,8 @@ use crate::output::{Answer, Cell, Table, field};
 const LINE_CHARS: usize = 78;
 
 /// The experiments.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct ExperimentsAnswer {
     experiments: Vec<ExperimentEntry>,
     presets: Vec<PresetEntry>,
@@ -26,7 +26,8 @@ pub(crate) struct ExperimentsAnswer {
     only: Option<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct ExperimentEntry {
     name: &'static str,
     question: &'static str,
@@ -36,7 +37,8 @@ struct ExperimentEntry {
 }
 
 /// A parameter as `--set NAME=VALUE` takes it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct ParameterEntry {
     name: &'static str,
     /// The values that it takes: `N,...`
@@ -50,7 +52,8 @@ struct ParameterEntry {
     help: &'static str,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct PresetEntry {
     name: &'static str,
     question: &'static str,
@@ -231,7 +234,8 @@ fn indented(text: &str, blanks: usize) -> Vec<String> {
 }
 
 /// A plan that was written down.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct PlanAnswer {
     folder: PathBuf,
     experiment: String,
@@ -247,7 +251,8 @@ pub(crate) struct PlanAnswer {
     points: Vec<PlannedPoint>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct PlannedPoint {
     point: String,
     cells: usize,
@@ -309,7 +314,8 @@ impl Answer for PlanAnswer {
 }
 
 /// A shard that was run.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct ShardAnswer {
     pub(crate) plan: PathBuf,
     pub(crate) shard: String,
@@ -348,7 +354,8 @@ impl Answer for ShardAnswer {
 }
 
 /// A result that was made of shards.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct MergeAnswer {
     /// The result; none where nothing was written
     pub(crate) folder: Option<PathBuf>,

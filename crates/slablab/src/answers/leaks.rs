@@ -1,6 +1,5 @@
 //! Who leaks slab memory on this machine.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_hunt::{Finding, Hunt, Pin, Seen, Unseen, Verdict, cgroup_name};
 use slablab_report::{Cell, Document, Item, Section, Table, counted, field};
@@ -8,7 +7,8 @@ use slablab_report::{Cell, Document, Item, Section, Table, counted, field};
 use crate::output::{Answer, bytes, duration, thousands};
 
 /// What `slablab leaks` says.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct LeaksAnswer {
     /// Programs that leak, those that leak most first
     programs: Vec<Leaker>,
@@ -21,7 +21,8 @@ pub(crate) struct LeaksAnswer {
 }
 
 /// A program that leaks.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct Leaker {
     /// The name of the program
     program: String,

@@ -1,6 +1,5 @@
 //! What the page allocator makes of page events: what stays free, in which blocks, and how well that fits the recorded kernel.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{
     PageFailure, PageFallback, PageFit, PageMoment, PageMoved, PageReplay, PageZone, TraceFacts,
@@ -15,7 +14,8 @@ use crate::output::{Answer, duration, thousands};
 const PAGE_BYTES: u64 = 4 << 10;
 
 /// What `slablab replay --pages` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct PageReplayAnswer {
     #[serde(flatten)]
     pub(crate) replay: PageReplay,

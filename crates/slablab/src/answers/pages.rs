@@ -1,6 +1,5 @@
 //! Who takes pages: what was alive, by order, migrate type, flags, owner, program and others.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{
     PageGroup, PageHoldings, PageWaits, TraceFacts, USE_SLAB, USE_UNTOLD, WaitKind,
@@ -16,7 +15,8 @@ use crate::output::{Answer, duration, thousands};
 const PAGE_BYTES: u64 = 4 << 10;
 
 /// What `slablab stat --pages` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct PagesAnswer {
     /// Bytes of a page
     pub(crate) page_bytes: u64,
@@ -51,7 +51,8 @@ pub(crate) struct PagesAnswer {
 }
 
 /// The waits of one kind, of one program, for blocks of one order.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct WaitLine {
     /// Direct reclaim, cgroup reclaim or compaction
     pub(crate) kind: String,
@@ -90,7 +91,8 @@ pub(crate) struct PagesView {
 }
 
 /// Groups by one thing, or by several.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct PageTable {
     /// What the groups are made by
     pub(crate) by: Vec<String>,
@@ -101,7 +103,8 @@ pub(crate) struct PageTable {
 }
 
 /// A group.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct PageLine {
     /// Its name, one for each of `by`
     pub(crate) names: Vec<String>,

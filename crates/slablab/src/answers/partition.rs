@@ -1,6 +1,5 @@
 //! A partition of kmalloc's objects: what keeping them apart costs, boot by boot where a kernel draws it.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{PartitionBy, PartitionCost, Partitioned, Range};
 use slablab_report::{
@@ -11,7 +10,8 @@ use super::trace::{facts, sampled, source};
 use crate::output::Answer;
 
 /// What `slablab partition` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct PartitionAnswer {
     pub(crate) file: String,
     #[serde(flatten)]

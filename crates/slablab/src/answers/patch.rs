@@ -8,7 +8,6 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::{printable, shell};
 use slablab_kmem::Gfp;
@@ -21,7 +20,8 @@ use super::reason::{caveat, reason};
 use crate::output::Answer;
 
 /// What `slablab patch` answers.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct PatchAnswer {
     pub(crate) site: String,
     pub(crate) patch: String,
@@ -46,7 +46,8 @@ pub(crate) struct PatchAnswer {
 }
 
 /// A free in the source.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct FreeInSource {
     /// File and line
     pub(crate) place: String,

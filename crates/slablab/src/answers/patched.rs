@@ -1,6 +1,5 @@
 //! A patch that was measured: the answer of `slablab lab run patch`.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slablab_lab::patched::{CacheEffect, Effect, OFF_SHARE_MAX};
 use slablab_report::{Cell, Document, Item, Section, Table, counted, field};
@@ -9,7 +8,8 @@ use super::kept::Obtained;
 use crate::output::Answer;
 
 /// What `slablab lab run patch` says.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct PatchedAnswer {
     /// The call site that got a cache of its own
     pub(crate) site: String,

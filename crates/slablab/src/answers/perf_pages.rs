@@ -1,6 +1,5 @@
 //! Pages as `perf kmem --page --caller --alloc stat` counts and prints them.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_linux::{Gfp, Release};
 use slablab_replay::{PerfPageRow, PerfPages, PerfPagesTotals};
@@ -9,7 +8,8 @@ use slablab_report::{Cell, Document, Item, Section, Table, field};
 use crate::output::Answer;
 
 /// What `slablab stat --pages --compat perf` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct PerfPagesAnswer {
     /// Events and their bytes, of each line of perf's summary
     pub(crate) totals: PerfPagesTotals,
@@ -25,7 +25,8 @@ pub(crate) struct PerfPagesAnswer {
 }
 
 /// A row.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct PerfPageLine {
     /// The page's number; absent in rows by call site
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,5 @@
 //! Slabs by how full they are, and whose objects keep the sparse ones.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{CacheOccupancy, Occupancy, PinGroup, TraceFacts};
 use slablab_report::{
@@ -14,7 +13,8 @@ use crate::output::{Answer, duration, upper_first};
 const CACHES_DRAWN: usize = 12;
 
 /// What `slablab stat --pins` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct PinsAnswer {
     /// The allocator under which the objects lie as they do
     pub(crate) allocator: String,
@@ -45,7 +45,8 @@ pub(crate) struct PinsView {
 }
 
 /// Objects of one name and cache that keep sparse slabs.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct PinLine {
     /// Its name, one for each of `by`
     pub(crate) names: Vec<String>,
@@ -68,7 +69,8 @@ pub(crate) struct PinLine {
 }
 
 /// How full the slabs of a cache are.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct CacheLine {
     pub(crate) cache: String,
     pub(crate) slab_bytes: u64,

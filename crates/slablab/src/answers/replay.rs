@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_replay::{
@@ -23,7 +22,8 @@ use crate::output::Answer;
 const BAR_GROUPS_MAX: usize = 12;
 
 /// What `slablab replay` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct ReplayAnswer {
     pub(crate) file: String,
     #[serde(flatten)]

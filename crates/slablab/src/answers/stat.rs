@@ -1,6 +1,5 @@
 //! Totals and call sites as `perf kmem stat` counts them, with what was not freed.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{Fleet, PerfCounts, PerfTotals, SiteStat, TraceFacts, fragmentation_percent};
 use slablab_report::{Cell, Document, Item, Section, Table, counted, field, human};
@@ -10,7 +9,8 @@ use super::trace::{facts, source};
 use crate::output::Answer;
 
 /// What `slablab stat` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct StatAnswer {
     /// Whose traces were added up; `None` for one trace
     #[serde(flatten)]
@@ -55,7 +55,8 @@ pub(crate) enum SiteOrder {
 }
 
 /// A call site.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct StatLine {
     #[serde(flatten)]
     pub(crate) stat: SiteStat,

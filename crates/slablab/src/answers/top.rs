@@ -1,6 +1,5 @@
 //! What the kernel's slabs did while `top` looked.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_report::{Cell, Document, Item, Section, Table, counted, field};
 use slablab_trace::{LiveFrame, LiveRow};
@@ -9,7 +8,8 @@ use crate::cmd::top::view::{By, SortBy, View, events_lost_mean};
 use crate::output::{Answer, bytes, thousands};
 
 /// What `slablab top --once` says.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct TopAnswer {
     by: By,
     sort: SortBy,

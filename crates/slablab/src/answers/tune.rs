@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{AdvisedSetting, AnswerKind, HeldAt, Outcome, Setting, Tuning, Typed};
 use slablab_report::{
@@ -17,7 +16,8 @@ use crate::output::{Answer, bytes};
 const LOCK_NS: f64 = 10.0;
 
 /// What `slablab tune` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct TuneAnswer {
     pub(crate) file: String,
     #[serde(flatten)]

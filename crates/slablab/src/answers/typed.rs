@@ -1,7 +1,6 @@
 //! kmalloc's objects by Clang's tokens of their types: what is in each partition, what would level them, and which types
 //! share one.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{
     Leveled, PartitionBy, PartitionCost, TokenPartition, TypeHeld, TypedPartitions,
@@ -13,7 +12,8 @@ use super::trace::{facts, sampled, source};
 use crate::output::Answer;
 
 /// What `slablab partition --by typed:N` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct TypedAnswer {
     pub(crate) file: String,
     /// Where the types come from
@@ -28,7 +28,8 @@ pub(crate) struct TypedAnswer {
 }
 
 /// Where types come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TypesFrom {
     /// The types of the variables that results are assigned to
@@ -38,7 +39,8 @@ pub(crate) enum TypesFrom {
 }
 
 /// What a way to keep objects apart costs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct Way {
     /// The way
     pub(crate) way: String,

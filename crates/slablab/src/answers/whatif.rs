@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_replay::{
     Allocator, CacheUnder, Difference, Moment, Placement, Site, SiteUnder, WhatIf,
@@ -27,7 +26,8 @@ const AFTER: &str = "changed";
 const CHANGES_NAMED: usize = 3;
 
 /// What `slablab whatif` answers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct WhatIfAnswer {
     pub(crate) file: String,
     /// The changes in words

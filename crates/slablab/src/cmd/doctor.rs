@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_report::{Document, Item, Section};
 use slablab_trace::{Fact, State};
@@ -27,14 +26,16 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
 }
 
 /// What `slablab doctor` says.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(super) struct DoctorAnswer {
     can_record: bool,
     facts: Vec<Finding>,
 }
 
 /// One fact about this machine.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct Finding {
     name: &'static str,
     state: &'static str,

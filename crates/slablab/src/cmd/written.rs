@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::printable;
 use slablab_report::{Document, Item, Section, counted};
@@ -25,7 +24,8 @@ enum Writer {
 const SLOW_DISK_SHARE: f64 = 0.5;
 
 /// A trace that was written.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct Written {
     #[serde(skip)]
     writer: Writer,

@@ -1,10 +1,10 @@
 //! What a table is, and what its numbers are.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a table is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// `/proc/slabinfo` from Linux 2.6 on

@@ -26,7 +26,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_snapshot::{Entry, Kind as TableKind, Paste};
 
@@ -58,7 +57,8 @@ pub struct LiveOptions {
 }
 
 /// What is known of one cache or call site.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LiveRow {
     /// The cache's or call site's name.
     pub name: String,

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::advice::tune::setting::{Configured, Setting, Typed};
@@ -13,7 +12,8 @@ use crate::metrics::result::{Allocator, CacheUnder, TraceFacts};
 pub(crate) const NEAR_SHARE: f64 = 0.005;
 
 /// The settings that were tried on a trace, and those that are advised.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Tuning {
     /// What was replayed
     pub trace: TraceFacts,
@@ -69,7 +69,8 @@ impl Tuning {
 }
 
 /// The memory that is to be least.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HeldAt {
     /// The bytes held at its peak
@@ -103,7 +104,8 @@ impl HeldAt {
 }
 
 /// The result of a setting.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// The setting
     pub setting: Setting,
@@ -142,7 +144,8 @@ impl Outcome {
 }
 
 /// A setting that is advised.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct AdvisedSetting {
     /// The question that it answers
     pub kind: AnswerKind,
@@ -175,7 +178,8 @@ pub(crate) fn rounding_bytes(recorded: &[CacheUnder], with: &[CacheUnder]) -> u6
 
 /// The question that a setting answers: each setting holds the least of those that meet its
 /// condition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerKind {
     /// At most as many locks and atomic operations as recorded

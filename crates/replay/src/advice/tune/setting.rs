@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_host::shell;
 use slablab_kmem::{BackendKind, Tunables};
@@ -18,7 +17,8 @@ use crate::change::merging::KernelMerging;
 use crate::plan::ReplayPlan;
 
 /// The settings that differ from the recorded kernel's; none by default.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Setting {
     /// The allocator that the kernel is configured with
     pub configured: Configured,
@@ -41,7 +41,8 @@ pub struct Setting {
 }
 
 /// Which allocator the kernel is configured with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Configured {
     /// The recorded one
@@ -52,7 +53,8 @@ pub enum Configured {
 }
 
 /// Whether merging is turned on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Merge {
     /// As recorded
@@ -63,7 +65,8 @@ pub enum Merge {
 }
 
 /// The settings of a cache: files under `/sys/kernel/slab`, and what the source says of it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CacheSetting {
     /// Objects kept in a CPU's partial slabs
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,7 +94,8 @@ impl CacheSetting {
 }
 
 /// The words to type for a setting.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Typed {
     /// Words for the kernel's command line
     pub command_line: Vec<String>,

@@ -1,10 +1,10 @@
 //! Rows of a partition by types: a partition, a type, and what has none.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One partition.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TokenPartition {
     /// Its number, which is the token
     pub partition: u32,
@@ -33,7 +33,8 @@ pub struct TokenPartition {
 }
 
 /// One type.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TypeHeld {
     /// Its name in C
     pub name: String,
@@ -56,7 +57,8 @@ pub struct TypeHeld {
 }
 
 /// Objects whose type is not known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Untyped {
     /// Their call sites; allocations without a site count as one
     pub sites: u64,

@@ -9,7 +9,6 @@
 //! Types with and without pointers stay in their halves. Objects without a type stay in partition 0, whatever is proposed, and
 //! count in no skew.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_linux::alloc_token;
 
@@ -23,7 +22,8 @@ const SALTS: u32 = 256;
 const MOVES_MAX: usize = 5;
 
 /// A way to choose partitions, and how level they are.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Leveled {
     /// Partitions
     pub tokens: u32,
@@ -42,7 +42,8 @@ pub struct Leveled {
 }
 
 /// A type that goes to another partition.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Moved {
     /// The type
     pub name: String,

@@ -22,7 +22,6 @@ pub(crate) mod level;
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_linux::{KmallocCache, KmallocType, alloc_token};
 use slablab_trace::{AllocatedType, TraceReader};
@@ -37,7 +36,8 @@ use crate::metrics::requests::{ClassSet, Classes, Sizes, survey};
 use crate::metrics::result::Allocator;
 
 /// What partitions by type have.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TypedPartitions {
     /// By number
     pub partitions: Vec<TokenPartition>,

@@ -1,11 +1,11 @@
 //! The numbers of what a module did with memory, and its first objects.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_report::human;
 
 /// What a module did with memory.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct Explained {
     /// Allocations and frees
     pub(crate) operations: u64,
@@ -42,7 +42,8 @@ pub(crate) struct View {
 }
 
 /// Bytes at a moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct Amounts {
     /// The number of operations before it
     pub(crate) operation: u64,
@@ -55,7 +56,8 @@ pub(crate) struct Amounts {
 }
 
 /// What kind of thing memory comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
     /// A cache that the module created
@@ -67,7 +69,8 @@ pub(crate) enum Kind {
 }
 
 /// A cache, or something else that memory comes from.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct CacheLine {
     pub(crate) cache: String,
     pub(crate) kind: Kind,
@@ -97,14 +100,16 @@ pub(crate) struct CacheLine {
 }
 
 /// A size and how often it was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct Size {
     pub(crate) bytes: u64,
     pub(crate) allocations: u64,
 }
 
 /// A call that allocated.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(crate) struct SiteLine {
     pub(crate) site: String,
     pub(crate) cache: String,

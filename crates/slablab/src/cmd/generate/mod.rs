@@ -2,43 +2,20 @@
 //! what `--format json` prints.
 //!
 //! # How it works
-//! What makes pages and completions is built in with the feature `manual` only, as `make install` and packages do: no other
+//! What makes them is built in with the feature `manual` only, as `make install` and packages do: no other
 //! command needs it.
 
 #[cfg(feature = "manual")]
 mod completions;
 #[cfg(feature = "manual")]
 mod man;
+#[cfg(feature = "manual")]
+mod schemas;
 
-use std::fs::create_dir_all;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
-
-use super::{doctor, insmod, kernel, lab, replay, written};
-use crate::answers::advise::AdviseAnswer;
-use crate::answers::census::CensusAnswer;
-use crate::answers::classes::ClassesAnswer;
-use crate::answers::export::ExportAnswer;
-use crate::answers::fit::FitAnswer;
-use crate::answers::free::FreeAnswer;
-use crate::answers::groups::GroupsAnswer;
-use crate::answers::holding::HoldingAnswer;
-use crate::answers::info::InfoAnswer;
-use crate::answers::leaks::LeaksAnswer;
-use crate::answers::pages::PagesAnswer;
-use crate::answers::partition::PartitionAnswer;
-use crate::answers::patch::PatchAnswer;
-use crate::answers::perf_pages::PerfPagesAnswer;
-use crate::answers::pins::PinsAnswer;
-use crate::answers::stat::StatAnswer;
-use crate::answers::top::TopAnswer;
-use crate::answers::tune::TuneAnswer;
-use crate::answers::typed::TypedAnswer;
-use crate::answers::whatif::WhatIfAnswer;
-use crate::output::write_whole;
-use crate::schema::Published;
+use anyhow::Result;
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  slablab generate /usr/local/share")]
@@ -50,69 +27,31 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, command: clap::Command) -> Result<ExitCode> {
-    write_manual(args, command)?;
-    let schemas_folder = args.folder("slablab/schemas")?;
-    for published in schemas() {
-        let file = schemas_folder.join(published.file_name());
-        let text = serde_json::to_string_pretty(&published.schema())? + "\n";
-        write_whole(&file, text.as_bytes())?;
-    }
+    write(args, command)?;
     Ok(ExitCode::SUCCESS)
 }
 
-impl Args {
-    /// Makes a folder below the one to write into.
-    fn folder(&self, name: &str) -> Result<PathBuf> {
-        let folder = self.folder.join(name);
-        create_dir_all(&folder)
-            .with_context(|| format!("{}: cannot make the folder", folder.display()))?;
-        Ok(folder)
-    }
-}
-
-/// Writes man pages and completions.
+/// Writes all of them.
 #[cfg(feature = "manual")]
-fn write_manual(args: &Args, mut command: clap::Command) -> Result<()> {
-    man::pages(command.clone(), &args.folder("man/man1")?)?;
-    completions::write(&mut command, |name| args.folder(name))
-        .with_context(|| format!("{}: cannot write", args.folder.display()))
+fn write(args: &Args, mut command: clap::Command) -> Result<()> {
+    use anyhow::Context;
+
+    let folder = |name: &str| {
+        let folder = args.folder.join(name);
+        std::fs::create_dir_all(&folder)
+            .with_context(|| format!("{}: cannot make the folder", folder.display()))?;
+        anyhow::Ok(folder)
+    };
+    man::pages(command.clone(), &folder("man/man1")?)?;
+    completions::write(&mut command, folder)
+        .with_context(|| format!("{}: cannot write", args.folder.display()))?;
+    schemas::write(&folder("slablab/schemas")?)
 }
 
 /// Says that there is nothing that could write them.
 #[cfg(not(feature = "manual"))]
-fn write_manual(args: &Args, _: clap::Command) -> Result<()> {
+fn write(args: &Args, _: clap::Command) -> Result<()> {
     let folder = args.folder.display();
-    let what = "this slablab was built without what makes man pages and completions";
+    let what = "this slablab was built without what makes man pages, completions and schemas";
     anyhow::bail!("{folder}: {what}; build it by 'make build', or with --features manual")
-}
-
-/// Returns what all commands print as JSON.
-fn schemas() -> Vec<Published> {
-    let here = [
-        Published::answer::<doctor::DoctorAnswer>(),
-        Published::answer::<InfoAnswer>(),
-        Published::answer::<CensusAnswer>(),
-        Published::answer::<StatAnswer>(),
-        Published::answer::<GroupsAnswer>(),
-        Published::answer::<PinsAnswer>(),
-        Published::answer::<PagesAnswer>(),
-        Published::answer::<PerfPagesAnswer>(),
-        Published::answer::<AdviseAnswer>(),
-        Published::answer::<TuneAnswer>(),
-        Published::answer::<FitAnswer>(),
-        Published::answer::<ClassesAnswer>(),
-        Published::answer::<PatchAnswer>(),
-        Published::answer::<WhatIfAnswer>(),
-        Published::answer::<PartitionAnswer>(),
-        Published::answer::<TypedAnswer>(),
-        Published::answer::<FreeAnswer>(),
-        Published::answer::<HoldingAnswer>(),
-        Published::answer::<ExportAnswer>(),
-        Published::answer::<TopAnswer>(),
-        Published::answer::<LeaksAnswer>(),
-        Published::answer::<written::Written>(),
-        Published::answer_named::<written::Written>("slablab.import/1"),
-    ];
-    let families = [insmod::SCHEMAS, kernel::SCHEMAS, lab::SCHEMAS, replay::SCHEMAS];
-    here.into_iter().chain(families.into_iter().flatten().copied()).collect()
 }

@@ -32,16 +32,19 @@ use crate::cli::{AnswerArgs, Format, OutputArgs};
 use crate::output::give;
 use crate::progress::Progress;
 use crate::say::say;
-use crate::schema::Published;
 use names::Names;
 use session::{Live, Session};
 
 /// What these commands print as JSON.
-pub(super) const SCHEMAS: &[Published] = &[
-    Published::answer::<symbols::Symbols>(),
-    Published::answer::<symbols::Modinfo>(),
-    Published::answer::<session::Session>(),
-];
+#[cfg(feature = "manual")]
+pub(super) const SCHEMAS: &[crate::schema::Published] = {
+    use crate::schema::Published;
+    &[
+        Published::answer::<symbols::Symbols>(),
+        Published::answer::<symbols::Modinfo>(),
+        Published::answer::<Session>(),
+    ]
+};
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example:\n  slablab insmod memmax.c mode=2 --memory 256M\n  \

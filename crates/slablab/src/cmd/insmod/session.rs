@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kapi::host::End;
 use slablab_kapi::steps::Step;
@@ -32,7 +31,8 @@ const RED_ZONES: &str = "Red zones stand beside objects at this level of --check
                          --check 1 shows those of a kernel.";
 
 /// A module's run.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(super) struct Session {
     module: String,
     kernel_version: String,
@@ -80,21 +80,24 @@ pub(super) struct Session {
     needed: Vec<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct Line {
     time_ns: u64,
     level: u8,
     text: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct File {
     path: String,
     text: String,
     result: i64,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct Finding {
     kind: Misuse,
     count: u64,

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kapi::steps::{Step, script};
 
 /// What a step returned.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(super) struct Done {
     step: String,
     result: i64,

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kapi::ModuleInfo;
 use slablab_kapi::toolchain::{Built, header_items};
@@ -11,12 +10,14 @@ use slablab_report::{Document, Item, Section};
 use crate::output::{Answer, Table, field};
 
 /// What there is for modules.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(super) struct Symbols {
     symbols: Vec<Symbol>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 struct Symbol {
     name: String,
     kind: &'static str,
@@ -53,7 +54,8 @@ impl Answer for Symbols {
 }
 
 /// What a module says of itself.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 pub(super) struct Modinfo {
     fields: Vec<(String, String)>,
 }

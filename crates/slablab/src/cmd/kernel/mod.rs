@@ -15,17 +15,20 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Subcommand;
 
-use crate::answers::kernel::{BootAnswer, BuildAnswer, CleanAnswer, KernelsAnswer};
 use crate::cli::OutputArgs;
-use crate::schema::Published;
 
 /// What these commands print as JSON.
-pub(super) const SCHEMAS: &[Published] = &[
-    Published::answer::<KernelsAnswer>(),
-    Published::answer::<BuildAnswer>(),
-    Published::answer::<BootAnswer>(),
-    Published::answer::<CleanAnswer>(),
-];
+#[cfg(feature = "manual")]
+pub(super) const SCHEMAS: &[crate::schema::Published] = {
+    use crate::answers::kernel::{BootAnswer, BuildAnswer, CleanAnswer, KernelsAnswer};
+    use crate::schema::Published;
+    &[
+        Published::answer::<KernelsAnswer>(),
+        Published::answer::<BuildAnswer>(),
+        Published::answer::<BootAnswer>(),
+        Published::answer::<CleanAnswer>(),
+    ]
+};
 
 /// List, build and boot real kernels
 #[derive(clap::Args, Debug)]

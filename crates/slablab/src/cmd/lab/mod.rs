@@ -20,25 +20,28 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Subcommand;
 
-use crate::answers::bisect::BisectAnswer;
-use crate::answers::comparison::CompareAnswer;
-use crate::answers::history::HistoryAnswer;
-use crate::answers::lab::{ExperimentsAnswer, MergeAnswer, PlanAnswer, ShardAnswer};
-use crate::answers::patched::PatchedAnswer;
 use crate::cli::OutputArgs;
-use crate::schema::Published;
 
 /// What these commands print as JSON.
-pub(super) const SCHEMAS: &[Published] = &[
-    Published::answer::<ExperimentsAnswer>(),
-    Published::answer::<CompareAnswer>(),
-    Published::answer::<BisectAnswer>(),
-    Published::answer::<HistoryAnswer>(),
-    Published::answer::<PatchedAnswer>(),
-    Published::answer::<PlanAnswer>(),
-    Published::answer::<ShardAnswer>(),
-    Published::answer::<MergeAnswer>(),
-];
+#[cfg(feature = "manual")]
+pub(super) const SCHEMAS: &[crate::schema::Published] = {
+    use crate::answers::bisect::BisectAnswer;
+    use crate::answers::comparison::CompareAnswer;
+    use crate::answers::history::HistoryAnswer;
+    use crate::answers::lab::{ExperimentsAnswer, MergeAnswer, PlanAnswer, ShardAnswer};
+    use crate::answers::patched::PatchedAnswer;
+    use crate::schema::Published;
+    &[
+        Published::answer::<ExperimentsAnswer>(),
+        Published::answer::<CompareAnswer>(),
+        Published::answer::<BisectAnswer>(),
+        Published::answer::<HistoryAnswer>(),
+        Published::answer::<PatchedAnswer>(),
+        Published::answer::<PlanAnswer>(),
+        Published::answer::<ShardAnswer>(),
+        Published::answer::<MergeAnswer>(),
+    ]
+};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {

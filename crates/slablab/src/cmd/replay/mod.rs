@@ -18,15 +18,17 @@ use super::size::{asked_memory, parse_bytes};
 use super::traces::args::ManyArgs;
 // The commands that do not make documents yet take it from here.
 use super::traces::{Question, Traces};
-use crate::answers::page_replay::PageReplayAnswer;
 use crate::answers::replay::ReplayAnswer;
 use crate::cli::{AnswerArgs, OutputArgs};
 use crate::output::give;
-use crate::schema::Published;
 
 /// What these commands print as JSON.
-pub(super) const SCHEMAS: &[Published] =
-    &[Published::answer::<ReplayAnswer>(), Published::answer::<PageReplayAnswer>()];
+#[cfg(feature = "manual")]
+pub(super) const SCHEMAS: &[crate::schema::Published] = {
+    use crate::answers::page_replay::PageReplayAnswer;
+    use crate::schema::Published;
+    &[Published::answer::<ReplayAnswer>(), Published::answer::<PageReplayAnswer>()]
+};
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "The same trace gives the same numbers on any machine.\n\n\

@@ -1,14 +1,14 @@
 //! The visible part of a frame: rows of call sites or of caches whose names fit, in the chosen order.
 
 use clap::ValueEnum;
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_trace::{LiveFrame, LiveRow};
 
 use crate::output::Cell;
 
 /// The subject of a row.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 // Comments of its variants would stand in `--help`, which lists them in one line.
 pub(crate) enum By {
@@ -66,7 +66,8 @@ impl By {
 }
 
 /// The columns that rows are sorted by.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "manual", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SortBy {
     Allocs,
