@@ -214,7 +214,7 @@ test-cluster:
 # of an hour, afterwards two minutes: the kernels are kept in ~/.cache/slablab.
 test-boot:
 	@if tools/need $(BOOT_PACKAGES); then \
-		$(CARGO) test --workspace --test bisect --test boot --test guest --test guest_bpf --test readme -- \
+		$(CARGO) test --workspace --test bisect --test boot --test guest --test guest_bpf --test guest_census --test readme -- \
 			--ignored --skip sixteen --skip other_releases --test-threads=1 --nocapture; \
 	else \
 		echo "test-boot: NOT RUN, no kernel was booted: this machine lacks the packages named above" >&2; \

@@ -40,41 +40,65 @@ pub struct Census {
     pub has_sheaves: bool,
     /// CPUs that have slabs or sheaves
     pub cpus: u64,
-    /// How long the reading took
+    /// How long the reading took, once the programs were loaded
     pub took_ns: u64,
     /// Programs that were run for it
     pub calls: u64,
 }
 
 impl Census {
-    /// Looks at the running kernel.
+    /// Looks at the running kernel once.
     ///
     /// # Errors
     /// Where BPF is not to be had, or the kernel's structures are not known.
     pub fn take() -> Result<Self, Error> {
+        Running::open()?.census()
+    }
+}
+
+/// The running kernel, with the programs that look at it: a further census takes nothing but the looking.
+#[derive(Debug)]
+pub struct Running {
+    layout: Layout,
+    memory: Memory,
+}
+
+impl Running {
+    /// Loads the programs.
+    ///
+    /// # Errors
+    /// Where BPF is not to be had, or the kernel's structures are not known.
+    pub fn open() -> Result<Self, Error> {
         let btf = Btf::running()?;
-        let layout = Layout::of(&btf)?;
-        let memory = Memory::open(&btf)?;
-        let begin = Instant::now();
+        Ok(Self { layout: Layout::of(&btf)?, memory: Memory::open(&btf)? })
+    }
+
+    /// Looks at all caches.
+    ///
+    /// # Errors
+    /// Where a program cannot be run, or a file of the system cannot be read.
+    pub fn census(&self) -> Result<Census, Error> {
+        let Self { layout, memory } = self;
+        let (begin, calls) = (Instant::now(), memory.calls());
         let (cpus, nodes) = (last_of(CPUS)? + 1, last_of(NODES).unwrap_or(0) + 1);
         let mut places = Vec::new();
         for cpu in 0..cpus {
             places.extend(memory.of_cpu(cpu, layout.places)?);
         }
-        let reader = Reader { memory: &memory, layout: &layout, cpus: &places, nodes };
+        let reader = Reader { memory, layout, cpus: &places, nodes };
         let mut caches = Vec::new();
         for address in memory.caches(layout.cache.list)? {
             caches.extend(reader.cache(address)?.filter(|cache| cache.slabs > 0));
         }
         let free_bytes = |cache: &CacheCensus| cache.free() * cache.object_bytes;
         caches.sort_by(|a, b| (free_bytes(b), &a.cache).cmp(&(free_bytes(a), &b.cache)));
-        Ok(Self {
+        Ok(Census {
             caches,
             has_cpu_slabs: layout.cpu.is_some(),
             has_sheaves: layout.sheaves.is_some(),
             cpus: places.len() as u64,
             took_ns: u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX),
-            calls: memory.calls(),
+            calls: memory.calls() - calls,
         })
     }
 }

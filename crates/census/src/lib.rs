@@ -2,7 +2,8 @@
 //!
 //! # How it works
 //! BPF programs ([`slablab_bpf`], `kernel/bpf/census.bpf`) read the structures of the slab allocator, whose fields BTF tells.
-//! [`Census::take`] goes from caches to CPUs and nodes, and from these to slabs and sheaves.
+//! [`Census::take`] goes from caches to CPUs and nodes, and from these to slabs and sheaves; who looks again and again keeps
+//! a [`Running`].
 //!
 //! # Invariants
 //! The kernel's memory is read and never written, without a lock. What changed meanwhile is counted. Nothing stays in the
@@ -20,5 +21,5 @@ mod layout;
 mod memory;
 
 pub use cache::{CacheCensus, FULLNESS, Lying};
-pub use census::Census;
+pub use census::{Census, Running};
 pub use error::Error;

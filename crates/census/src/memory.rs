@@ -46,11 +46,14 @@ enum Io {
 const CACHES_MAX: usize = 1 << 16;
 
 /// What reads the kernel's memory.
+#[derive(Debug)]
 pub(crate) struct Memory {
     io: Shared,
     records: Shared,
     /// Of a kernel that has an iterator of caches
     caches: Option<Program>,
+    /// The head of the kernel's own list of caches, where there is no iterator and its place is told
+    list_head: Option<u64>,
     copy: Program,
     walk: Program,
     freelist: Program,
@@ -120,6 +123,7 @@ impl Memory {
             Ok(Program::load(kind, name, id, &assembly.program(name, &names)?)?)
         };
         Ok(Self {
+            list_head: if iterator.is_none() { address_of("slab_caches") } else { None },
             caches: iterator.map(|id| load(Kind::Iterator, "caches", id)).transpose()?,
             copy: load(Kind::Call, "copy", 0)?,
             walk: load(Kind::Call, "walk", 0)?,
@@ -147,7 +151,7 @@ impl Memory {
 
     /// Follows the kernel's own list of caches, where its place is told.
     fn caches_of_list(&self, list: u64) -> Result<Vec<u64>, Error> {
-        let head = address_of("slab_caches").ok_or(Error::NoIterator)?;
+        let head = self.list_head.ok_or(Error::NoIterator)?;
         let (mut all, mut at) = (Vec::new(), head);
         while all.len() < CACHES_MAX {
             // A cache that is destroyed at this moment leads nowhere.
