@@ -37,8 +37,8 @@ pub use document::{Document, Fact, Item, Place, Section, Shown};
 pub use error::Error;
 pub use flame::Flame;
 pub use plot::{
-    AddressPanel, Addresses, AxisScale, BarGroup, Bars, Draw, Extent, Group, Lifetimes, Lines,
-    Plot, Point, Series, SlabRow, Slabs, Span, Strip, Waterfall, Width,
+    AddressPanel, Addresses, AxisScale, BarGroup, Bars, Draw, Extent, Group, Lifetimes, Lines, Map,
+    Maps, Plot, Point, Series, SlabRow, Slabs, Span, Strip, Waterfall, Width,
 };
 pub use profile::{Call, Profile, Sample, ValueType};
 pub use render::{Style, Terminal, csv, html, mail, markdown, terminal};

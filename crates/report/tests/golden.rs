@@ -58,6 +58,7 @@ fn plots() {
     both_widths("addresses", &common::addresses());
     both_widths("lifetimes", &common::lifetimes());
     both_widths("slabs", &common::slabs());
+    both_widths("maps", &common::maps());
     both_widths("waterfall", &common::waterfall());
     both_widths("effects", &common::comparisons().effects().unwrap());
 }
