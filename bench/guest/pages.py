@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """How well `slablab replay --pages` foretells what stays free in guests.
 
-    bench/guest/pages.py record SLABLAB FOLDER KERNEL... [--memory MIB] [--rounds N]
+    bench/guest/pages.py record SLABLAB FOLDER KERNEL... [--memory MIB] [--rounds N] [--append WORD]
     bench/guest/pages.py table SLABLAB FOLDER
+    bench/guest/pages.py change SLABLAB FOLDER FOLDER
 
 `record` boots each kernel N times with bench/guest/pages.sh, which records itself with SLABLAB, and puts the traces into FOLDER.
 `table` replays them, and prints for 32 readings of /proc/buddyinfo by how much free blocks differ, and how often blocks of
-another migrate type were taken.
+another migrate type were taken. `change` compares guests of the second folder, booted with slub_max_order=0, with what
+`slablab whatif --max-order 0` foretells of those of the first.
 """
 
 import argparse
@@ -23,7 +25,7 @@ MOMENTS = 32
 SCRIPT = pathlib.Path(__file__).parent / "pages.sh"
 
 
-def record(slablab, folder, kernels, memory, rounds):
+def record(slablab, folder, kernels, memory, rounds, append):
     for number in range(rounds):
         for kernel in kernels:
             trace = folder / f"{re.sub('[:/+]', '-', kernel)}-{memory}-{number}.parquet"
@@ -34,7 +36,7 @@ def record(slablab, folder, kernels, memory, rounds):
             command = [slablab, "kernel", "boot", kernel, "--script", str(SCRIPT), "--memory", str(memory), "--silence", "900",
                        "--limit", "1800", "--with", str(pathlib.Path(slablab).resolve()), "-o", str(guest)]
             # On a busy host a guest's clock may stand still for so long that the kernel warns.
-            for argument in ["rcupdate.rcu_cpu_stall_suppress=1", "nowatchdog"]:
+            for argument in ["rcupdate.rcu_cpu_stall_suppress=1", "nowatchdog", *append]:
                 command += ["--append", argument]
             run = subprocess.run(command, capture_output=True, text=True)
             sent = list(guest.rglob("pages.parquet"))
@@ -80,18 +82,62 @@ def table(slablab, folder):
                         f"{fallbacks[0]}, {fallbacks[1]}"]), flush=True)
 
 
+def answer_of(*command):
+    return json.loads(subprocess.run([*command, "--format", "json"], capture_output=True, text=True, check=True).stdout)
+
+
+def grown(replay):
+    """Returns by how many pages slabs grew, and free memory by order, in a recorded kernel."""
+    known = [moment["recorded_blocks"] for moment in replay["moments"] if "recorded_blocks" in moment]
+    free = [last - first for first, last in zip(bytes_of(known[0]), bytes_of(known[-1]))]
+    return replay["moments"][-1]["slab_pages"], free
+
+
+def mean(numbers):
+    return sum(numbers) / max(1, len(numbers))
+
+
+def change(slablab, before, after):
+    """Compares what a setting was foretold to do with what it did."""
+    foretold, recorded, changed = [], [], []
+    for trace in sorted(before.glob("*.parquet")):
+        rest = answer_of(slablab, "whatif", str(trace), "--max-order", "0")["rest"]
+        ends = [rest[side]["moments"][-1] for side in ("before", "after")]
+        free = [b - a for a, b in zip(*(bytes_of(end["free_blocks"]) for end in ends))]
+        foretold.append((ends[1]["slab_pages"] - ends[0]["slab_pages"], free))
+        recorded.append(grown(rest["recorded"]))
+        apart = rest["apart"]
+        print(f"{trace.stem}: slabs of the replay {apart['replayed_pages_end']} pages, recorded "
+              f"{apart['recorded_pages_end']}, apart {100 * apart['off_share_median']:.1f} % (median)")
+    for trace in sorted(after.glob("*.parquet")):
+        changed.append(grown(answer_of(slablab, "replay", str(trace), "--pages")))
+    print("pages|foretold|measured|guests as they are|guests with the setting")
+    rows = [("slabs", lambda one: one[0])]
+    orders = range(len(foretold[0][1]))
+    rows += [(f"free, order {order}", lambda one, order=order: one[1][order]) for order in orders]
+    rows += [("free, all orders", lambda one: sum(one[1]))]
+    for name, of in rows:
+        of_each = [[of(one) for one in side] for side in (recorded, changed)]
+        measured = mean(of_each[1]) - mean(of_each[0])
+        print("|".join([name, f"{mean([of(one) for one in foretold]):.0f}", f"{measured:.0f}",
+                        *(" ".join(map(str, side)) for side in of_each)]))
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["record", "table"])
+    parser.add_argument("what", choices=["record", "table", "change"])
     parser.add_argument("slablab")
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("kernels", nargs="*")
     parser.add_argument("--memory", type=int, default=512)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--append", action="append", default=[])
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
     if args.what == "record":
-        record(args.slablab, args.folder, args.kernels, args.memory, args.rounds)
+        record(args.slablab, args.folder, args.kernels, args.memory, args.rounds, args.append)
+    elif args.what == "change":
+        change(args.slablab, args.folder, pathlib.Path(args.kernels[0]))
     else:
         table(args.slablab, args.folder)
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use slablab_tests::{shown, stdout};
+use slablab_tests::{refusal, root, shown, stdout};
 
 /// Where everything can be compacted at once.
 const COMPACT: &str = "/proc/sys/vm/compact_memory";
@@ -106,9 +106,57 @@ fn a_recording_of_pages_is_replayed_from_what_the_kernel_had_free() {
     assert!(fit["off_share_median"].as_f64().unwrap() < 0.2, "{fit}");
     let told = stdout(&["replay", "--pages", &trace]);
     assert!(told.contains("of /proc/buddyinfo the orders differ by"), "{told}");
+    // The slabs of a replay come in place of those recorded, unless the release does not tell SLAB from SLUB.
+    let words: Vec<&str> = told.split_whitespace().collect();
+    let is_said = words.join(" ").contains("The replay's slabs have");
+    assert_eq!(is_said, whole.get("with_slabs").is_some(), "{told}");
+    // A change says what it leaves the rest.
+    let told = stdout(&["whatif", &trace, "--max-order", "0"]);
+    assert!(told.contains("The rest of the machine: at the end"), "{told}");
     // Nothing was read when a part of it begins.
     _ = stdout(&["import", &trace, "--time", "50%,90%", "-o", &part]);
     assert_eq!(answer(&part)["is_start_recorded"], false);
     let told = stdout(&["replay", "--pages", &part]);
     assert!(told.starts_with("The recording does not say what was free"), "{told}");
+}
+
+/// A machine of 128 MiB that has 6,000 free pages, each alone, as /proc/zoneinfo and /proc/pagetypeinfo say it.
+const AGED: [&str; 14] = [
+    "Node 0, zone    DMA32",
+    "  pages free     6000",
+    "        min      100",
+    "        low      125",
+    "        high     150",
+    "        spanned  32768",
+    "        managed  32768",
+    "        protection: (0, 0, 0, 0)",
+    "  start_pfn:           4096",
+    "Page block order: 9",
+    "Node    0, zone    DMA32, type    Unmovable   4000      0      0      0      0      0      0      0      0      0      0",
+    "Node    0, zone    DMA32, type      Movable   2000      0      0      0      0      0      0      0      0      0      0",
+    "Number of blocks type     Unmovable      Movable  Reclaimable   HighAtomic      Isolate",
+    "Node 0, zone    DMA32           20           40            4            0            0",
+];
+
+#[test]
+fn on_an_aged_machine_slabs_of_a_lower_order_find_their_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (zones, bad) = (file("zones.txt"), file("bad.txt"));
+    std::fs::write(&zones, AGED.join("\n")).unwrap();
+    std::fs::write(&bad, "Node 0, zone    DMA32\n").unwrap();
+    let trace = root().join("traces/hackbench.parquet");
+    let words = ["whatif", trace.to_str().unwrap(), "--max-order", "0", "--aged"];
+    let text = stdout(&[&words[..], &[&zones, "--format", "json"]].concat());
+    let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let rest = &answer["rest"];
+    // As recorded, caches have slabs of several pages, and no two pages are free side by side.
+    let small = rest["before"]["slab_fallbacks"].as_array().unwrap();
+    assert!(small.iter().all(|one| one["order"].as_u64() > one["order_min"].as_u64()), "{small:?}");
+    assert!(!small.is_empty() && rest["after"].get("slab_fallbacks").is_none(), "{rest}");
+    assert!(rest.get("recorded").is_none() && rest.get("apart").is_none(), "{rest}");
+    let told = stdout(&[&words[..], &[&zones]].concat());
+    assert!(told.contains("finds no free block after"), "{told}");
+    let refused = refusal(&[&words[..], &[&bad]].concat());
+    assert!(refused.contains("cat /proc/zoneinfo /proc/pagetypeinfo > FILE"), "{refused}");
 }

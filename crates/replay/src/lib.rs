@@ -78,13 +78,18 @@ pub use metrics::result::{
     Allocator, CacheUnder, Fragmentation, Placement, Replay, Site, SiteUnder, TraceFacts,
 };
 pub use metrics::series::Sample;
+pub use metrics::slab_pages::{SlabCache, SlabPage, SlabPages};
 pub use metrics::span_peaks::SpanPeak;
 pub use metrics::sum::ReplaySum;
 pub use metrics::vectors::{VectorsOfCache, VectorsUnder};
+pub use page_replay::block_frame::{BlockCell, BlockFrame, BlockOwner};
 pub use page_replay::replay::replay_pages;
+pub use page_replay::rest::{
+    RestOfMachine, RestPlan, SlabsApart, rest_of_machine, rest_of_setting,
+};
 pub use page_replay::result::{
-    PageFailure, PageFallback, PageFit, PageMoment, PageMoved, PageReplay, PageZone, largest_order,
-    pages_of, unusable_share,
+    PageFailure, PageFallback, PageFit, PageMoment, PageMoved, PageReplay, PageZone, SlabFallback,
+    StolenBySlabs, largest_order, pages_of, unusable_share,
 };
 pub use plan::{ReplayPlan, Start, Vectors};
 pub use timed::replay::{Latency, Timed, replay_timed};

@@ -35,6 +35,8 @@ pub struct ReplayPlan {
     pub locality: bool,
     /// Where the vectors of accounting and allocation profiling come from
     pub vectors: Vectors,
+    /// Keep when slabs come and go, for [`Allocator::slab_pages`](crate::Allocator::slab_pages)
+    pub slab_pages: bool,
     /// Where machines get their memory and leave it; each has its own if `None`
     pub kept_memory: Option<Arc<KeptMemory>>,
 }
@@ -111,6 +113,7 @@ impl Default for ReplayPlan {
             slow_paths: false,
             locality: true,
             vectors: Vectors::default(),
+            slab_pages: false,
             kept_memory: None,
         }
     }

@@ -156,6 +156,25 @@ impl Machine {
         None
     }
 
+    /// Gives a block where enough stays free without reclaim; `None` where a lower order is to be asked for.
+    pub(crate) fn allocate_easily(&mut self, ask: &Ask) -> Option<Given> {
+        let node = self.cpu_nodes.get(usize::from(ask.cpu)).copied().unwrap_or(0);
+        let node = usize::from(node).min(self.lists.len() - 1);
+        let reach = Reach::of(ask.gfp) as usize;
+        let is_tidy = self.lists[node][reach].is_tidy;
+        let tidy = if is_tidy {
+            self.try_zones(node, reach, ask, Mark::Low, Way { is_tidy })
+        } else {
+            None
+        };
+        let marks = [Mark::Low, Mark::Min].into_iter();
+        tidy.or_else(|| {
+            marks
+                .into_iter()
+                .find_map(|mark| self.try_zones(node, reach, ask, mark, Way::default()))
+        })
+    }
+
     fn try_zones(
         &mut self,
         node: usize,

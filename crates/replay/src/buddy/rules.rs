@@ -36,6 +36,9 @@ pub(crate) struct Rules {
     pub(crate) cpu_lists: CpuLists,
     /// Whether a zone of less than a hundred page blocks keeps none for atomic allocations, which 6.7 began with
     pub(crate) has_small_reserve: bool,
+    /// Whether neighbouring pages that are freed one behind the other go back as blocks. 7.3 does so and 6.12 does not; it
+    /// counts from 7.1 on.
+    pub(crate) frees_runs: bool,
     /// The greatest order of a free block
     pub(crate) max_order: u8,
     /// The order of a page block
@@ -56,7 +59,14 @@ impl Rules {
             false => CpuLists::Tuned { is_late: !before(6, 15), is_in_portions: !before(6, 19) },
         };
         let block_order = block_order.min(max_order);
-        Rules { stealing, cpu_lists, has_small_reserve: before(6, 7), max_order, block_order }
+        Rules {
+            stealing,
+            cpu_lists,
+            has_small_reserve: before(6, 7),
+            frees_runs: !before(7, 1),
+            max_order,
+            block_order,
+        }
     }
 
     /// Says whose rules these are.
@@ -68,7 +78,8 @@ impl Rules {
             (Stealing::Claim, CpuLists::Tuned { is_in_portions: false, .. }) => {
                 "Linux 6.15 to 6.18"
             }
-            (Stealing::Claim, _) => "Linux 6.19 and later",
+            (Stealing::Claim, _) if !self.frees_runs => "Linux 6.19 and 7.0",
+            (Stealing::Claim, _) => "Linux 7.1 and later",
         }
     }
 
@@ -88,10 +99,7 @@ mod tests {
         assert_eq!((of(6, 1).stealing, of(6, 1).cpu_lists), (Stealing::Mixed, CpuLists::Fixed));
         assert_eq!(of(6, 9).name(), "Linux 6.7 to 6.9");
         assert_eq!(of(6, 12).stealing, Stealing::Whole);
-        assert_eq!(
-            (of(6, 15).stealing, of(7, 3).name()),
-            (Stealing::Claim, "Linux 6.19 and later")
-        );
+        assert_eq!((of(6, 15).stealing, of(7, 3).name()), (Stealing::Claim, "Linux 7.1 and later"));
         assert_eq!(Rules::of(None, 8, 13), Rules { max_order: 8, block_order: 8, ..of(7, 3) });
     }
 }

@@ -47,7 +47,8 @@ pub(crate) fn build_with<B: Backend>(
         Some(objects) => builder.min_objects(objects),
         None => builder,
     };
-    let builder = if vectors::is_computed(meta, plan) { builder.slab_log() } else { builder };
+    let has_log = plan.slab_pages || vectors::is_computed(meta, plan);
+    let builder = if has_log { builder.slab_log() } else { builder };
     let memory = memory(meta, plan, objects)?;
     Ok(builder
         .cpus(cpus(meta))

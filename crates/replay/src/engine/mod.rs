@@ -14,6 +14,7 @@ pub(crate) mod replay;
 pub(crate) mod runner;
 pub(crate) mod sheaf_sites;
 pub(crate) mod sites;
+pub(crate) mod slab_page_log;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tuned;

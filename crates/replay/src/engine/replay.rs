@@ -107,6 +107,7 @@ impl Work<'_, '_> {
     fn run_on<B: Backend>(&mut self, machine: &Machine<B>) -> Result<Outcome, Error> {
         let mut runner = Runner::new(machine, self.meta, self.plan)?;
         runner.warm();
+        runner.begin_slab_pages();
         for batch in &mut self.batches {
             runner.batch(&batch)?;
             if runner.rows_left() == 0 {

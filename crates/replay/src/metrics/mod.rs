@@ -20,6 +20,7 @@ pub(crate) mod pins;
 pub(crate) mod requests;
 pub(crate) mod result;
 pub(crate) mod series;
+pub(crate) mod slab_pages;
 pub(crate) mod span_peaks;
 pub(crate) mod sum;
 pub(crate) mod tally;

@@ -125,13 +125,7 @@ impl<'a> PageLabels<'a> {
     /// Returns the frames of a holder from its call site outwards; none without a stack.
     #[must_use]
     pub fn frames(&self, holder: &PageHolder) -> Vec<&'a str> {
-        let frames = self.meta.stacks.frames(holder.stack);
-        let frames: Vec<&str> = frames.map(|frame| frame.name.as_str()).collect();
-        let Some(first) = frames.iter().position(|frame| is_page_allocator(frame)) else {
-            return frames;
-        };
-        let rest = frames[first..].iter().position(|frame| !is_page_allocator(frame));
-        rest.map_or_else(Vec::new, |rest| frames[first + rest..].to_vec())
+        frames(self.meta, holder.stack)
     }
 
     /// Returns the name of the group that a holder is in.
@@ -166,10 +160,23 @@ impl<'a> PageLabels<'a> {
         if holder.stack == NONE {
             return USE_UNTOLD;
         }
-        let frames = self.frames(holder);
-        let is_slab = frames.first().is_some_and(|frame| SLAB_MAKERS.contains(&plain(frame)));
-        if is_slab { USE_SLAB } else { USE_OTHER }
+        if is_slab_maker(self.meta, holder.stack) { USE_SLAB } else { USE_OTHER }
     }
+}
+
+/// Returns whether a stack's pages became a slab.
+pub(crate) fn is_slab_maker(meta: &Meta, stack: u32) -> bool {
+    frames(meta, stack).first().is_some_and(|frame| SLAB_MAKERS.contains(&plain(frame)))
+}
+
+/// Returns the frames of a stack from the caller of the page allocator outwards.
+fn frames(meta: &Meta, stack: u32) -> Vec<&str> {
+    let frames: Vec<&str> = meta.stacks.frames(stack).map(|frame| frame.name.as_str()).collect();
+    let Some(first) = frames.iter().position(|frame| is_page_allocator(frame)) else {
+        return frames;
+    };
+    let rest = frames[first..].iter().position(|frame| !is_page_allocator(frame));
+    rest.map_or_else(Vec::new, |rest| frames[first + rest..].to_vec())
 }
 
 /// Returns a function's name without what compilers, profiling and the kernel's customs put around it.

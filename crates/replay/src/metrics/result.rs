@@ -16,6 +16,7 @@ use crate::metrics::gauge::Level;
 use crate::metrics::lifetimes::LifetimeSummary;
 use crate::metrics::locality::Walk;
 use crate::metrics::series::Sample;
+use crate::metrics::slab_pages::SlabPages;
 use crate::metrics::span_peaks::SpanPeak;
 use crate::metrics::vectors::VectorsUnder;
 
@@ -162,6 +163,10 @@ pub struct Allocator {
     /// most of them were alive; not part of the stored result
     #[serde(skip)]
     pub watched: Vec<u64>,
+    /// The slabs that came and went, where [`ReplayPlan::slab_pages`](crate::ReplayPlan::slab_pages) asks for them; not part
+    /// of the stored result
+    #[serde(skip)]
+    pub slab_pages: SlabPages,
 }
 
 /// Returns whether a field that only traces with samples have is left out.

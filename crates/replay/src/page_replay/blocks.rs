@@ -69,6 +69,13 @@ impl Blocks {
         Some(given)
     }
 
+    /// Returns whether a slot's block was larger than this order when it was given.
+    pub(super) fn is_larger(&self, slot: u32, order: u8) -> bool {
+        let whole = self.whole.get(slot as usize).copied().flatten();
+        let whole = whole.or_else(|| self.parts.get(&slot).map(|left| left.whole));
+        whole.is_some_and(|whole| whole.order > order)
+    }
+
     /// Takes all that is left of a slot's block.
     fn take_all(&mut self, slot: u32) -> Vec<(Given, u8)> {
         let whole = self.whole.get_mut(slot as usize).and_then(Option::take);

@@ -14,10 +14,19 @@
 //! numbers nothing tells which part of a split block is freed: the first one is taken. What compaction moves has no event where
 //! it goes to.
 
+pub(crate) mod block_frame;
 mod blocks;
 mod first_seen;
+mod map;
 pub(crate) mod replay;
+pub(crate) mod rest;
+#[cfg(test)]
+mod rest_tests;
 pub(crate) mod result;
+mod runs;
+mod slab_owners;
+mod slabs;
 mod start;
 #[cfg(test)]
 mod tests;
+mod unseen;

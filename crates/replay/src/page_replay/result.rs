@@ -1,6 +1,9 @@
 //! What a replay of pages found out.
 
 use serde::Serialize;
+use slablab_trace::MIGRATE_TYPES;
+
+use super::block_frame::BlockFrame;
 
 /// What the page allocator had free, and did.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -29,6 +32,15 @@ pub struct PageReplay {
     pub moved: Vec<PageMoved>,
     /// Allocations that found no block in the model, and that the recorded kernel gave
     pub failures: Vec<PageFailure>,
+    /// Slabs that got blocks of their cache's lowest order, because none of the usual one was free
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub slab_fallbacks: Vec<SlabFallback>,
+    /// Blocks of another migrate type that were taken for slabs
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stolen_by_slabs: Vec<StolenBySlabs>,
+    /// Who had the page blocks at a few moments; not part of the stored result
+    #[serde(skip)]
+    pub frames: Vec<BlockFrame>,
     /// Allocations that failed in the recorded kernel
     pub recorded_failures: u64,
     /// Pages that were freed and are older than the trace
@@ -68,6 +80,9 @@ pub struct PageMoment {
     pub recorded_blocks: Option<Vec<u64>>,
     /// Pages that CPUs keep, in the model
     pub cpu_pages: u64,
+    /// Pages of slabs that came since the beginning and have not gone; absent where nothing is known of slabs
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slab_pages: Option<u64>,
 }
 
 /// How far free blocks of the model are from those recorded.
@@ -120,9 +135,40 @@ pub struct PageFailure {
     pub order: u8,
     /// Who asked first; "" where the trace does not tell
     pub program: String,
+    /// The cache whose slab asked; absent of other allocations
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub cache: String,
     /// When, since the first event of pages
     pub first_ns: u64,
     /// How many
+    pub count: u64,
+}
+
+/// Slabs of a cache that did not get a block of the usual order.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SlabFallback {
+    /// The cache
+    pub cache: String,
+    /// The order that had no free block
+    pub order: u8,
+    /// The order of the blocks that it got instead
+    pub order_min: u8,
+    /// When this happened first, since the first event of pages
+    pub first_ns: u64,
+    /// How often
+    pub count: u64,
+}
+
+/// Blocks of one migrate type that slabs of a cache took for another.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct StolenBySlabs {
+    /// The cache; "" where the trace does not tell
+    pub cache: String,
+    /// The type that was asked for
+    pub migrate_type: String,
+    /// The type of the block that was taken
+    pub fallback_type: String,
+    /// How often
     pub count: u64,
 }
 
@@ -192,8 +238,14 @@ impl PageFit {
     }
 }
 
+/// Returns the name of a migrate type.
+pub(super) fn type_name(number: u8) -> String {
+    let known = MIGRATE_TYPES.get(usize::from(number));
+    known.map_or_else(|| format!("type {number}"), |name| (*name).to_owned())
+}
+
 /// Returns the lower median.
-fn median(mut numbers: Vec<f64>) -> Option<f64> {
+pub(super) fn median(mut numbers: Vec<f64>) -> Option<f64> {
     numbers.sort_by(f64::total_cmp);
     numbers.get(numbers.len().checked_sub(1)? / 2).copied()
 }

@@ -9,11 +9,13 @@
 
 use std::collections::HashSet;
 
+use rustc_hash::FxHashMap;
 use slablab_host::memory_room_bytes;
 use slablab_linux::Release;
 use slablab_trace::{Meta, TraceReader, Zone, ZoneCpu, Zones};
 
 use super::first_seen::{FirstSeen, Span};
+use super::unseen::Unseen;
 use crate::buddy::aged::{Aged, first_page};
 use crate::buddy::cpu_pages::CpuPages;
 use crate::buddy::holes::Holes;
@@ -46,6 +48,8 @@ pub(super) struct Begun {
     pub(super) unplaced_pages: u64,
     /// Where the zones' pages are
     spans: Vec<Span>,
+    /// Pages that were allocated without an event, by the numbers of the rows at which they left the zones' lists
+    pub(super) unseen: FxHashMap<u64, u64>,
 }
 
 impl Begun {
@@ -67,10 +71,10 @@ impl Begun {
     }
 }
 
-/// Returns the zones of a trace, or such of an empty machine of this memory.
-pub(super) fn zones(meta: &Meta, memory_bytes: u64) -> Zones {
-    match &meta.zones {
-        Some(zones) if !zones.start.zones.is_empty() => zones.start.clone(),
+/// Returns the zones of a trace, or others that were told, or such of an empty machine of this memory.
+fn zones(meta: &Meta, aged: Option<&Zones>, memory_bytes: u64) -> Zones {
+    match aged.or(meta.zones.as_ref().map(|zones| &zones.start)) {
+        Some(zones) if !zones.zones.is_empty() => zones.clone(),
         _ => empty(memory_bytes / u64::from(meta.page_bytes.max(1024)), meta.cpus),
     }
 }
@@ -111,25 +115,36 @@ fn empty(pages: u64, cpus: u32) -> Zones {
     Zones { zones: vec![zone], block_order: Some(BLOCK_ORDER), ..Zones::default() }
 }
 
-/// Makes the machine that a trace begins with.
+/// Makes the machine that a trace begins with, or that of other zones.
 ///
 /// # Errors
 /// When the trace is damaged, names zones that no machine has, or the machine's tables do not fit.
-pub(super) fn begin(trace: &TraceReader, memory_bytes: u64) -> Result<Begun, Error> {
+pub(super) fn begin(
+    trace: &TraceReader,
+    aged: Option<&Zones>,
+    memory_bytes: u64,
+) -> Result<Begun, Error> {
     let meta = trace.meta();
-    let zones = zones(meta, memory_bytes);
+    let zones = zones(meta, aged, memory_bytes);
     let rules = rules(meta, &zones);
     let spans = spans(&zones, rules);
     check(&zones, &spans, meta.cpus)?;
     let mut hints = vec![Hints::default(); zones.zones.len()];
+    let (mut unseen, mut row) = (Unseen::default(), 0);
     if zones.zones.iter().any(|zone| !zone.free_runs.is_empty()) {
         let mut seen = FirstSeen::new(meta, &spans, rules);
         for batch in trace.page_batches() {
-            batch?.iter().for_each(|event| seen.see(event));
+            for event in batch?.iter() {
+                seen.see(event);
+                if event.time_ns >= zones.time_ns {
+                    unseen.see(row, event);
+                }
+                row += 1;
+            }
         }
         hints = seen.end();
     }
-    Ok(begin_with(meta, &zones, &hints))
+    Ok(Begun { unseen: unseen.end(), ..begin_with(meta, &zones, &hints) })
 }
 
 /// Checks what the metadata of a trace says of zones, which may be anything.
@@ -190,6 +205,7 @@ fn begin_with(meta: &Meta, zones: &Zones, hints: &[Hints]) -> Begun {
         rules,
         unplaced_pages,
         spans: spans(zones, rules),
+        unseen: FxHashMap::default(),
     }
 }
 

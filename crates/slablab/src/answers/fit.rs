@@ -1,9 +1,10 @@
 //! A load on little memory: whether it fits, what each allocator needs, and what fails first.
 
 use serde::Serialize;
-use slablab_replay::{Budget, Contender, Failure};
+use slablab_replay::{Budget, Contender, Failure, RestOfMachine};
 use slablab_report::{BarGroup, Bars, Document, Fact, Item, Plot, Section, Table, field};
 
+use super::rest;
 use super::trace::{facts, sampled, source};
 use super::tune::typed_lines;
 use crate::output::{Answer, bytes, duration};
@@ -18,13 +19,16 @@ pub(crate) struct FitAnswer {
     pub(crate) file: String,
     #[serde(flatten)]
     pub(crate) budget: Budget,
+    /// What the rest of the machine sees of a setting, where the trace has events of pages, or free lists were told
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rest: Option<RestOfMachine>,
 }
 
 impl Answer for FitAnswer {
     const SCHEMA: &'static str = "slablab.budget/1";
 
     fn document(&self) -> Document {
-        let Self { file, budget } = self;
+        let Self { file, budget, rest } = self;
         let memory = bytes(budget.memory_bytes);
         let mut facts = facts(file, &budget.trace, None);
         facts.push(Fact::new("memory", &memory));
@@ -37,16 +41,26 @@ impl Answer for FitAnswer {
         Document {
             title: format!("The load of {file} on {memory}"),
             question: "Does the load fit, what fails first, and what makes it fit?".to_owned(),
-            answers: sentences(budget),
-            sections: vec![
+            answers: sentences(budget)
+                .into_iter()
+                .chain(rest.iter().flat_map(rest::sentences))
+                .collect(),
+            sections: [
                 Section::first("fit", "", vec![needs(budget), table(budget)]).with_method(how),
                 Section::first("type", type_title, lines.into_iter().collect()),
                 Section::named("failures", "First failures", failures),
                 Section::named("settings", "What to type for the others", settings(budget)),
                 Section::page("blocks", "Free blocks", largest),
-            ],
+            ]
+            .into_iter()
+            .chain(rest.iter().flat_map(rest::sections))
+            .collect(),
             source: source(file, &budget.trace, None),
-            notes: sampled(&budget.trace).into_iter().chain(notes(budget)).collect(),
+            notes: sampled(&budget.trace)
+                .into_iter()
+                .chain(notes(budget))
+                .chain(rest.as_ref().map(rest::truth))
+                .collect(),
             facts,
             ..Document::default()
         }

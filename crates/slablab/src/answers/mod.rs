@@ -43,6 +43,7 @@ mod plots;
 pub(crate) mod reason;
 mod repeat;
 pub(crate) mod replay;
+mod rest;
 pub(crate) mod script;
 pub(crate) mod sources;
 pub(crate) mod stat;

@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 use slablab_replay::{
-    PageFailure, PageFallback, PageFit, PageMoment, PageMoved, PageReplay, PageZone, TraceFacts,
-    largest_order, pages_of, unusable_share,
+    PageFailure, PageFallback, PageFit, PageMoment, PageMoved, PageReplay, PageZone, RestOfMachine,
+    TraceFacts, largest_order, pages_of, unusable_share,
 };
 use slablab_report::{Cell, Document, Item, Section, Table, counted, field, human};
 
+use super::rest;
 use super::trace::{facts, source};
 use crate::output::{Answer, duration, thousands};
 
@@ -19,6 +20,9 @@ const PAGE_BYTES: u64 = 4 << 10;
 pub(crate) struct PageReplayAnswer {
     #[serde(flatten)]
     pub(crate) replay: PageReplay,
+    /// The same with the slabs of a replay in place of those recorded; absent where the trace has no events of slabs
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) with_slabs: Option<RestOfMachine>,
     #[serde(skip)]
     pub(crate) file: String,
     #[serde(skip)]
@@ -50,6 +54,7 @@ impl PageReplayAnswer {
             sentences.push(all.to_owned());
         }
         sentences.extend([self.free(), self.fit(), self.fallbacks(), self.failures()]);
+        sentences.extend(self.with_slabs.as_ref().map(slabs));
         sentences.extend(self.unknown());
         sentences
     }
@@ -275,11 +280,23 @@ impl PageReplayAnswer {
     }
 }
 
+/// Says how well the machine fits with the slabs of a replay in place of those recorded.
+fn slabs(rest: &RestOfMachine) -> String {
+    let fit = rest.before.fit.as_ref().map_or_else(String::new, |fit| {
+        format!(
+            "With the slabs of {} in their place it is {:.1} %. ",
+            rest.allocator,
+            100.0 * fit.off_share_median
+        )
+    });
+    format!("{fit}{}", rest::truth(rest))
+}
+
 impl Answer for PageReplayAnswer {
     const SCHEMA: &'static str = "slablab.replay.pages/1";
 
     fn document(&self) -> Document {
-        let PageReplayAnswer { file, trace, replay } = self;
+        let PageReplayAnswer { file, trace, replay, .. } = self;
         let how = "Unusable: the share of free memory in blocks of lower orders. Off: by how much the model differs from \
                    the readings, of what was recorded.";
         let over_time = format!("Unusable: for blocks of order {}.", replay.block_order);
@@ -289,6 +306,7 @@ impl Answer for PageReplayAnswer {
             "allocations that failed when recorded",
             thousands(replay.recorded_failures),
         ));
+        let recorded = [("as recorded", replay)];
         let sections = vec![
             Section::first(
                 "orders",
@@ -302,7 +320,9 @@ impl Answer for PageReplayAnswer {
             ),
             Section::named("events", "Events", self.events()),
             Section::named("failed", "Found no block", vec![Item::table("", "", self.failed())]),
+            Section::named("slabs", "Slabs on the page allocator", rest::slab_tables(&recorded)),
             Section::named("zones", "Zones", vec![Item::table("", "", self.zones())]),
+            Section::page("map", "Who has the page blocks", rest::plots(&recorded)),
         ];
         Document {
             title: format!("Page allocator under {file}"),

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use slablab_replay::{AdvisedSetting, AnswerKind, HeldAt, Outcome, Setting, Tuning, Typed};
+use slablab_replay::{
+    AdvisedSetting, AnswerKind, HeldAt, Outcome, RestOfMachine, Setting, Tuning, Typed,
+};
 use slablab_report::{
     AxisScale, Cell, Document, Fact, Item, Lines, Plot, Point, Section, Series, Table, counted,
     field,
 };
 
+use super::rest;
 use super::trace::{facts, sampled, source};
 use crate::output::{Answer, bytes};
 
@@ -22,13 +25,16 @@ pub(crate) struct TuneAnswer {
     pub(crate) file: String,
     #[serde(flatten)]
     pub(crate) tuning: Tuning,
+    /// What the rest of the machine sees of what is advised, where the trace has events of pages, or free lists were told
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rest: Option<RestOfMachine>,
 }
 
 impl Answer for TuneAnswer {
     const SCHEMA: &'static str = "slablab.tune/1";
 
     fn document(&self) -> Document {
-        let Self { file, tuning } = self;
+        let Self { file, tuning, rest } = self;
         let is_of_sheaves = is_of_sheaves(tuning);
         let tried = counted((tuning.tried.len() - 1) as u64, "setting");
         let mut facts = facts(file, &tuning.trace, None);
@@ -53,6 +59,7 @@ impl Answer for TuneAnswer {
                 vec![Item::table("", "", outcomes(&tuning.tried, tuning))],
             ),
         ]);
+        sections.extend(rest.iter().flat_map(rest::sections));
         let in_source = is_of_sheaves.then(|| {
             "Capacities of sheaves and limits of barns are constants of Linux's source: who does not build a kernel has \
              `slablab tune` without --sheaves."
@@ -77,12 +84,17 @@ impl Answer for TuneAnswer {
                     "Which settings of this kernel hold less memory, and at what cost?".to_owned()
                 }
             },
-            answers: self.sentences(),
+            answers: self
+                .sentences()
+                .into_iter()
+                .chain(rest.iter().flat_map(rest::sentences))
+                .collect(),
             sections,
             source: source(file, &tuning.trace, None),
             notes: sampled(&tuning.trace)
                 .into_iter()
                 .chain([how])
+                .chain(rest.as_ref().map(rest::truth))
                 .chain(unnamed)
                 .chain(in_source)
                 .collect(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use slablab_replay::{
-    Allocator, CacheUnder, Difference, Moment, Placement, Site, SiteUnder, WhatIf,
+    Allocator, CacheUnder, Difference, Moment, Placement, RestOfMachine, Site, SiteUnder, WhatIf,
 };
 use slablab_report::{
     AddressPanel, Addresses, Cell, Document, Item, Plot, Section, Table, Waterfall, counted, field,
@@ -12,6 +12,7 @@ use slablab_report::{
 };
 
 use super::cache_pair::{Both, CachePair, pairs, table};
+use super::rest;
 use super::sources::Sources;
 use super::trace::{
     added_up, cache_name, facts, failures_of_change, memory_over_time, over_hosts, sampled, source,
@@ -45,6 +46,9 @@ pub(crate) struct WhatIfAnswer {
     /// for them
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) structures_bytes: Option<i64>,
+    /// What the rest of the machine sees, where the trace has events of pages, or free lists were told
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rest: Option<RestOfMachine>,
     /// Remarks about the traces
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) remarks: Vec<String>,
@@ -67,11 +71,12 @@ impl Answer for WhatIfAnswer {
         let fleet = before.fleet.as_ref();
         let what_if = &self.what_if;
         let notes = self.notes.iter().map(|&note| note.to_owned());
+        let of_rest = self.rest.as_ref();
         Document {
             title: format!("What if: {}", self.changes.join("; ")),
             question: "What would this change have done to the recorded load?".to_owned(),
             answers: self.sentences(),
-            sections: vec![
+            sections: [
                 Section::first("memory", "", vec![plot(what_if), totals(what_if)])
                     .with_method("Two replays of the same trace, one with the change."),
                 vectors::section(what_if),
@@ -93,12 +98,16 @@ impl Answer for WhatIfAnswer {
                 ),
                 Section::page("bytes", "Where the bytes go", self.bytes()),
                 Section::data("differences", "Differences", differences(&self.differences)),
-            ],
+            ]
+            .into_iter()
+            .chain(of_rest.map(rest::sections).unwrap_or_default())
+            .collect(),
             source: source(&self.file, &before.trace, fleet),
             notes: sampled(&before.trace)
                 .into_iter()
                 .chain(added_up(fleet))
                 .chain(notes)
+                .chain(of_rest.map(rest::truth))
                 .chain(self.remarks.iter().cloned())
                 .collect(),
             facts: facts(&self.file, &after.trace, fleet),
@@ -133,6 +142,7 @@ impl WhatIfAnswer {
         );
         sentences.extend(self.structures_bytes.and_then(vectors::structures));
         sentences.extend(self.untold.clone());
+        sentences.extend(self.rest.iter().flat_map(rest::sentences));
         sentences
     }
 

@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use slablab_replay::{Contender, budget};
+use slablab_replay::{Budget, Configured, Contender, budget};
 
+use super::aged::AgedArgs;
 use super::allocators::AllocatorArgs;
 use super::question::QuestionArgs;
 use super::size::parse_bytes;
@@ -31,6 +32,8 @@ pub(crate) struct Args {
     memory: u64,
     #[command(flatten)]
     allocator: AllocatorArgs,
+    #[command(flatten)]
+    aged: AgedArgs,
 }
 
 pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
@@ -47,6 +50,19 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let budget = question.with_trace_name(budget(&trace, kind, args.memory, &mut note))?;
     drop(progress);
     let fits = budget.contenders.first().is_some_and(Contender::fits);
-    give(&FitAnswer { file: question.file(), budget }, output, &question.answer)?;
+    let setting = contender_to_show(&budget).map(|contender| &contender.setting);
+    let rest = args.aged.rest_of_setting(&trace, question.is_about_all(), kind, setting)?;
+    give(&FitAnswer { file: question.file(), budget, rest }, output, &question.answer)?;
     Ok(if fits { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Returns the setting of the recorded allocator whose cost for the rest of the machine is shown: the first that fits, or
+/// else the first that differs from the recorded one.
+fn contender_to_show(budget: &Budget) -> Option<&Contender> {
+    let is_setting = |contender: &&Contender| {
+        let setting = &contender.setting;
+        !setting.is_recorded() && setting.configured == Configured::Recorded
+    };
+    let mut fitting = budget.contenders.iter().filter(|contender| contender.fits());
+    fitting.find(is_setting).or_else(|| budget.contenders.iter().find(is_setting))
 }

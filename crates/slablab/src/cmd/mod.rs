@@ -1,6 +1,7 @@
 //! The sub-commands, one a file. Each has `Args` (its options) and `run`.
 
 pub(crate) mod advise;
+mod aged;
 mod allocators;
 pub(crate) mod bench;
 pub(crate) mod classes;

@@ -77,6 +77,11 @@ impl QuestionArgs {
         ])
     }
 
+    /// Returns whether the question is about the whole trace, and not about a part of it.
+    pub(crate) fn is_about_all(&self) -> bool {
+        self.filter.is_empty()
+    }
+
     /// Returns where the trace is.
     pub(crate) fn path(&self) -> &Path {
         &self.trace

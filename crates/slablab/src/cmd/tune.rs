@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use slablab_replay::{HeldAt, tune, tune_sheaves};
 
+use super::aged::AgedArgs;
 use super::allocators::AllocatorArgs;
 use super::question::QuestionArgs;
 use crate::answers::script::script;
@@ -41,6 +42,8 @@ pub(crate) struct Args {
     /// Linux 7.0 and later: the answer is a change of it
     #[arg(long)]
     sheaves: bool,
+    #[command(flatten)]
+    aged: AgedArgs,
     /// Also write the answer within --max-locks as a script of shell, which can undo what it does
     #[arg(long, value_name = "FILE")]
     apply_script: Option<PathBuf>,
@@ -80,7 +83,9 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     };
     let tuning = question.with_trace_name(tuning)?;
     drop(progress);
-    let answer = TuneAnswer { file: question.file(), tuning };
+    let setting = advised(&tuning).map(|answer| &answer.outcome.setting);
+    let rest = args.aged.rest_of_setting(&trace, question.is_about_all(), kind, setting)?;
+    let answer = TuneAnswer { file: question.file(), tuning, rest };
     give(&answer, output, &question.answer)?;
     if let Some(path) = &args.apply_script {
         let text = script(advised(&answer.tuning), &meta.kernel_release, &answer.file);

@@ -15,6 +15,7 @@ use slablab_replay::{
 use slablab_report::counted;
 use slablab_trace::{Meta, TraceReader};
 
+use super::aged::AgedArgs;
 use super::allocators::{allocator, distinct};
 use super::helpers::HelperArgs;
 use super::question::QuestionArgs;
@@ -89,6 +90,8 @@ pub(crate) struct Args {
     align: Option<u32>,
     #[command(flatten)]
     tunables: TunableArgs,
+    #[command(flatten)]
+    aged: AgedArgs,
     /// Allocators to replay under [default: as recorded]
     #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", value_parser = allocator(),
           hide_possible_values = true)]
@@ -148,10 +151,13 @@ fn of_one(args: &Args, traces: &Traces<'_>, trace: &TraceReader) -> Result<WhatI
         dedicated.into_iter().map(|site| &meta.sites[site as usize].name).collect();
     let plan =
         ReplayPlan { allocators, memory_bytes: args.memory, changes, ..ReplayPlan::default() };
+    let slab_pages = args.aged.is_asked(trace, question.is_about_all(), &plan)?;
+    let plan = ReplayPlan { slab_pages, ..plan };
     let progress = Progress::new("replaying", meta.events);
     let what_if =
         question.with_trace_name(what_if(trace, &plan, &mut |done| progress.set(done)))?;
     drop(progress);
+    let rest = args.aged.rest(trace, (&what_if.before, Some(&what_if.after)), &plan)?;
     let moments = match question.answer.report {
         Some(_) => at_peak(trace, &plan, &what_if, &mut |_| ())?,
         None => Vec::new(),
@@ -171,6 +177,7 @@ fn of_one(args: &Args, traces: &Traces<'_>, trace: &TraceReader) -> Result<WhatI
             .collect(),
         what_if,
         notes: [Some(begins(meta)), apart].into_iter().flatten().collect(),
+        rest,
         sources,
         moments,
     })
@@ -232,7 +239,10 @@ struct Kept {
 
 /// Replays several traces with and without the changes, and adds up: each is made in the traces that have what it changes.
 fn of_several(args: &Args, traces: &Traces<'_>) -> Result<WhatIfAnswer> {
-    args.question.refuse_of_many(&[("--helper", !args.helpers.named().is_empty())])?;
+    args.question.refuse_of_many(&[
+        ("--helper", !args.helpers.named().is_empty()),
+        ("--aged", args.aged.is_given()),
+    ])?;
     let allocators = args.allocators(None);
     let here = |meta: &Meta, absent: Absent| changes(args, &allocators, meta, absent);
     check(traces, here)?;
@@ -279,6 +289,7 @@ fn of_several(args: &Args, traces: &Traces<'_>) -> Result<WhatIfAnswer> {
         untold: None,
         structures_bytes: None,
         what_if,
+        rest: None,
         remarks: traces.remarks(),
         notes: Vec::new(),
         sources: None,

@@ -11,6 +11,7 @@
 
 mod occupied;
 mod older;
+mod slab_pages;
 mod vectors;
 #[cfg(test)]
 mod vectors_tests;
@@ -29,6 +30,7 @@ use crate::engine::older_objects::OlderObjects;
 use crate::engine::recorded_slabs::RecordedSlabs;
 use crate::engine::sheaf_sites::SheafSites;
 use crate::engine::sites::{SiteAccounts, UnderBySite};
+use crate::engine::slab_page_log::SlabPageLog;
 use crate::engine::vectors::VectorState;
 use crate::engine::{caches, machine};
 use crate::error::Error;
@@ -114,6 +116,8 @@ pub(crate) struct Runner<'a, B: Backend> {
     own: SheafSites,
     /// The vectors beside slabs, if they are computed
     vectors: Option<VectorState<'a>>,
+    /// When slabs come and go, if that is wanted
+    slab_pages: Option<SlabPageLog>,
     /// Nodes of the machine; a row that names a node beyond them requests none
     nodes: u32,
     objects: Slots<Live>,
@@ -160,6 +164,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             rewrite: Rewrite::new(&plan.changes, meta),
             own: SheafSites::of(meta),
             vectors: VectorState::of(machine, meta, plan),
+            slab_pages: plan.slab_pages.then(SlabPageLog::default),
             nodes: machine::nodes(meta),
             objects: Slots::new(meta.events),
             sites: SiteAccounts::new(sites),
@@ -336,6 +341,8 @@ impl<'a, B: Backend> Runner<'a, B> {
         if self.vectors.is_some() {
             self.vectors_of_alloc(event, address);
             gauges = self.machine.gauges();
+        } else if self.slab_pages.is_some() {
+            self.note_slabs(event);
         }
         if let Some(before) = locks_before {
             let cache = |machine: &Machine<B>| machine.object_at(address).map(|(id, _, _)| id);
@@ -453,9 +460,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             Some(cache) => cpu.free(cache, address, site),
             None => cpu.kfree(address, site),
         }
-        if self.vectors.is_some() {
-            self.vectors_of_free(now_ns, on);
-        }
+        self.slabs_of_free(now_ns, on);
         if let Some((locks, of)) = before {
             self.charge(on, locks, live.site as usize, |_| of);
         }
@@ -477,9 +482,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             time_ns += SECOND_NS;
         }
         self.tick_cpus(now_ns);
-        if self.vectors.is_some() {
-            self.vectors_of_free(now_ns, 0);
-        }
+        self.slabs_of_free(now_ns, 0);
         self.next_tick_ns = now_ns.saturating_add(TICK_NS);
     }
 
@@ -532,6 +535,7 @@ impl<'a, B: Backend> Runner<'a, B> {
         let levels = std::mem::take(&mut self.timeline).finish(self.meta);
         let fit = self.fit();
         let (paths, locks) = self.counts();
+        let slab_pages = self.take_slab_pages();
         let (paths_before, locks_before) = std::mem::take(&mut self.before);
         let allocator = Allocator {
             allocator: B::KIND.name().to_owned(),
@@ -548,6 +552,7 @@ impl<'a, B: Backend> Runner<'a, B> {
             ),
             watched: self.watch.finish(),
             vectors: self.vectors.take().map(VectorState::finish),
+            slab_pages,
             ..levels
         };
         let sites = self.sites.finish(|place, site| {

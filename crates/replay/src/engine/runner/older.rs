@@ -131,9 +131,7 @@ impl<B: Backend> Runner<'_, B> {
         let freed = live_before.saturating_sub(self.machine.gauges().live_bytes);
         self.timeline.requested -= freed;
         self.warm.bytes -= freed;
-        if self.vectors.is_some() {
-            self.vectors_of_free(now_ns, on);
-        }
+        self.slabs_of_free(now_ns, on);
         let gauges = self.machine.gauges();
         self.timeline.note(now_ns, self.events, &gauges);
     }

@@ -81,7 +81,7 @@ impl<B: Backend> Runner<'_, B> {
     /// Looks at the slabs that came and went, until there are none.
     fn settle(&mut self, state: &mut VectorState<'_>, event: &Event, first: Option<&Event>) {
         let mut changes = std::mem::take(&mut state.changes);
-        self.machine.take_slab_changes(&mut changes);
+        self.take_slab_changes(&mut changes, event);
         while !changes.is_empty() {
             for change in changes.drain(..) {
                 match change {
@@ -97,7 +97,7 @@ impl<B: Backend> Runner<'_, B> {
                     }
                 }
             }
-            self.machine.take_slab_changes(&mut changes);
+            self.take_slab_changes(&mut changes, event);
         }
         state.changes = changes;
     }

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use slablab_replay::replay_pages;
+use slablab_kmem::BackendKind;
+use slablab_replay::{ReplayPlan, RestOfMachine, RestPlan, replay, replay_pages, rest_of_machine};
+use slablab_trace::TraceReader;
 
 use crate::answers::page_replay::PageReplayAnswer;
 use crate::cli::{AnswerArgs, OutputArgs};
@@ -50,12 +52,40 @@ pub(super) fn run(
         recorded if recorded > 0 && memory.is_none() => recorded,
         _ => memory.unwrap_or(MEMORY_BYTES),
     };
-    let mut progress = Progress::default();
-    let replay = replay_pages(&trace, memory_bytes, &mut |done| {
-        progress.step(slablab_trace::Progress { phase, done, total, unit });
-    })?;
-    drop(progress);
+    let rest = with_slabs(&trace, memory_bytes)?;
+    let (replay, with_slabs) = match rest {
+        Some(mut rest) => (rest.recorded.take().unwrap_or_default(), Some(rest)),
+        None => {
+            let mut progress = Progress::default();
+            let mut step =
+                |done| progress.step(slablab_trace::Progress { phase, done, total, unit });
+            (replay_pages(&trace, memory_bytes, &mut step)?, None)
+        }
+    };
     let trace = Box::new(facts(trace.meta(), total));
-    give(&PageReplayAnswer { replay, file, trace }, output, answer)?;
+    give(&PageReplayAnswer { replay, with_slabs, file, trace }, output, answer)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Replays the slabs of a trace under the recorded allocator, and its page events with these slabs; `None` where it has no
+/// events of slabs, or another allocator's.
+fn with_slabs(trace: &TraceReader, memory_bytes: u64) -> Result<Option<RestOfMachine>> {
+    let meta = trace.meta();
+    let recorded = BackendKind::of_release(&meta.kernel_release);
+    let Some(kind) = recorded.filter(|kind| kind.takes_geometry() && meta.events > 0) else {
+        return Ok(None);
+    };
+    let plan = ReplayPlan {
+        allocators: vec![kind],
+        slab_pages: true,
+        locality: false,
+        ..ReplayPlan::default()
+    };
+    let progress = Progress::new("replaying slabs", meta.events);
+    let slabs = replay(trace, &plan, &mut |done| progress.set(done))?;
+    drop(progress);
+    let Some(allocator) = slabs.allocators.first() else { return Ok(None) };
+    let plan = RestPlan { aged: None, memory_bytes };
+    let progress = Progress::new("replaying pages", plan.rows(meta, false));
+    Ok(Some(rest_of_machine(trace, plan, allocator, None, &mut |done| progress.set(done))?))
 }

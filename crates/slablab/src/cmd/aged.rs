@@ -1,0 +1,159 @@
+//! The option of commands that say what the rest of a machine sees of slabs: free lists to begin with.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use slablab_kmem::BackendKind;
+use slablab_replay::{
+    Allocator, Replay, ReplayPlan, RestOfMachine, RestPlan, Setting, rest_of_machine,
+    rest_of_setting,
+};
+use slablab_trace::{TraceReader, Zones};
+
+use crate::progress::Progress;
+
+/// No machine's texts are longer.
+const TEXT_BYTES_MAX: u64 = 64 << 20;
+
+/// The option.
+#[derive(clap::Args, Debug, Default)]
+pub(crate) struct AgedArgs {
+    /// Begin with the free pages of this machine: its /proc/zoneinfo and /proc/pagetypeinfo in one file
+    #[arg(long, value_name = "FILE")]
+    aged: Option<PathBuf>,
+}
+
+impl AgedArgs {
+    pub(crate) fn is_given(&self) -> bool {
+        self.aged.is_some()
+    }
+
+    /// Returns whether the rest of the machine is known: by the events of pages of a whole trace, or by what the option names.
+    ///
+    /// # Errors
+    /// If the option is given and a replay under this plan makes no slabs that could be put on a machine of pages.
+    pub(crate) fn is_asked(
+        &self,
+        trace: &TraceReader,
+        is_whole: bool,
+        plan: &ReplayPlan,
+    ) -> Result<bool> {
+        let pages = trace.meta().pages.as_ref().filter(|pages| pages.events > 0);
+        if self.is_given() && pages.is_some() {
+            bail!(
+                "--aged: the trace has events of pages, which are of the machine that it was recorded on: leave out --aged"
+            );
+        }
+        let has_pages = is_whole && pages.is_some();
+        let makes_slabs = plan.allocators.first().is_some_and(|kind| kind.takes_geometry());
+        let has_own_pages = plan.changes.page_bytes.is_some();
+        if self.is_given() && (!makes_slabs || has_own_pages) {
+            bail!(
+                "--aged: only slabs of SLUB with the recorded kernel's pages can be put on its free lists: leave out --aged, or \
+                 --allocators and --page-size"
+            );
+        }
+        Ok((has_pages || self.is_given()) && makes_slabs && !has_own_pages)
+    }
+
+    /// Returns what the rest of the machine sees of a setting; `None` where nothing is known of it.
+    pub(crate) fn rest_of_setting(
+        &self,
+        trace: &TraceReader,
+        is_whole: bool,
+        kind: BackendKind,
+        setting: Option<&Setting>,
+    ) -> Result<Option<RestOfMachine>> {
+        let plan = ReplayPlan { allocators: vec![kind], ..ReplayPlan::default() };
+        let Some(setting) = setting.filter(|setting| !setting.is_recorded()) else {
+            return Ok(None);
+        };
+        if !self.is_asked(trace, is_whole, &plan)? {
+            return Ok(None);
+        }
+        let aged = self.zones()?;
+        let plan = RestPlan { aged: aged.as_ref(), memory_bytes: memory_bytes(trace) };
+        let rows = trace.meta().events.saturating_add(plan.rows(trace.meta(), true));
+        let progress = Progress::new("pages", rows);
+        let mut told = |done| progress.set(done);
+        Ok(rest_of_setting(trace, kind, setting, plan, &mut told)?)
+    }
+
+    fn zones(&self) -> Result<Option<Zones>> {
+        self.aged.as_deref().map(zones).transpose()
+    }
+
+    /// Returns what the rest of the machine sees of the first allocator's slabs; `None` where nothing is known of it.
+    pub(crate) fn rest(
+        &self,
+        trace: &TraceReader,
+        (before, after): (&Replay, Option<&Replay>),
+        plan: &ReplayPlan,
+    ) -> Result<Option<RestOfMachine>> {
+        let Some(before) = before.allocators.first().filter(|_| plan.slab_pages) else {
+            return Ok(None);
+        };
+        let after: Option<&Allocator> = after.and_then(|after| after.allocators.first());
+        let aged = self.zones()?;
+        let plan = RestPlan { aged: aged.as_ref(), memory_bytes: memory_bytes(trace) };
+        let progress = Progress::new("pages", plan.rows(trace.meta(), after.is_some()));
+        let rest = rest_of_machine(trace, plan, before, after, &mut |done| progress.set(done))?;
+        Ok(Some(rest))
+    }
+}
+
+/// Returns the memory of a machine whose zones are not told.
+fn memory_bytes(trace: &TraceReader) -> u64 {
+    match trace.meta().memory_bytes {
+        0 => ReplayPlan::default().memory_bytes,
+        recorded => recorded,
+    }
+}
+
+/// Reads the zones of a machine.
+fn zones(path: &Path) -> Result<Zones> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).and_then(|file| file.take(TEXT_BYTES_MAX).read_to_end(&mut bytes));
+    file.with_context(|| format!("--aged: {}", path.display()))?;
+    let (zoneinfo, types) = parts(&String::from_utf8_lossy(&bytes));
+    let zones = Zones::parse(0, &zoneinfo, &types);
+    let has_lists = zones.zones.iter().any(|zone| !zone.free_blocks.is_empty());
+    if !has_lists {
+        bail!(
+            "{}: has no zone with its free lists; make it as root: cat /proc/zoneinfo /proc/pagetypeinfo > FILE",
+            path.display()
+        );
+    }
+    Ok(zones)
+}
+
+/// Takes a text of `/proc/zoneinfo` and `/proc/pagetypeinfo`, in any order, apart.
+fn parts(text: &str) -> (String, String) {
+    let (mut zoneinfo, mut types) = (String::new(), String::new());
+    let mut is_of_types = false;
+    for line in text.lines() {
+        // A zone's heading in zoneinfo has nothing behind its name.
+        let is_heading = line.starts_with("Node ") && line.split_whitespace().count() == 4;
+        is_of_types = line.starts_with("Page block order:") || is_of_types && !is_heading;
+        let part = if is_of_types { &mut types } else { &mut zoneinfo };
+        part.push_str(line);
+        part.push('\n');
+    }
+    (zoneinfo, types)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_text_may_hold_both_files_of_a_machine() {
+        let zoneinfo = "Node 0, zone      DMA\n  pages free     3\n        min      1\n";
+        let types = "Page block order: 9\nNode 0, zone      DMA, type    Unmovable      0      1\n";
+        let apart = (zoneinfo.to_owned(), types.to_owned());
+        assert_eq!(parts(&format!("{zoneinfo}{types}")), apart);
+        assert_eq!(parts(&format!("{types}{zoneinfo}")), apart);
+    }
+}
