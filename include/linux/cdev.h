@@ -6,6 +6,8 @@
 #include <linux/fs.h>
 #include <linux/kobject.h>
 #include <linux/list.h>
+#include <linux/version.h>
+#include <kapi/bytes.h>
 
 struct device;
 
@@ -16,9 +18,8 @@ struct cdev {
 	struct list_head list;
 	dev_t dev;
 	unsigned int count;
-	/* Made by cdev_alloc(), and freed with the last reference. */
-	bool kapi_allocated;
 };
+KAPI_IS_LARGE(struct cdev, KAPI_CDEV_BYTES);
 
 extern struct cdev *cdev_alloc(void);
 extern void cdev_init(struct cdev *cdev, const struct file_operations *fops);

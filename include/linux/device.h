@@ -54,7 +54,9 @@ struct device {
 	struct list_head kapi_siblings, kapi_numbered, kapi_on_bus, kapi_of_any_bus;
 	/* Completed when it gets a driver. */
 	struct completion *kapi_bound;
+	u8 kapi_rest[KAPI_DEVICE_BYTES - 296 - sizeof(struct mutex)];
 };
+KAPI_IS_LARGE(struct device, KAPI_DEVICE_BYTES);
 #define kobj_to_dev(kobject) container_of(kobject, struct device, kobj)
 
 struct device_attribute {

@@ -14,6 +14,9 @@ static inline struct net_device *alloc_etherdev_mq(int size, unsigned int count)
 {
 	return alloc_etherdev_mqs(size, count, count);
 }
+/* Goes with a device of the bus. */
+extern struct net_device *devm_alloc_etherdev_mqs(struct device *dev, int size, unsigned int txqs, unsigned int rxqs);
+#define devm_alloc_etherdev(dev, size) devm_alloc_etherdev_mqs(dev, size, 1, 1)
 static inline struct net_device *alloc_etherdev(int size) { return alloc_etherdev_mqs(size, 1, 1); }
 extern int eth_header(struct sk_buff *skb, struct net_device *dev, unsigned short type, const void *daddr,
 		      const void *saddr, unsigned int len);
@@ -52,6 +55,40 @@ static inline void eth_hw_addr_random(struct net_device *dev)
 	eth_random_addr(addr);
 	dev->addr_assign_type = 1;
 	eth_hw_addr_set(dev, addr);
+}
+static inline void eth_hw_addr_inherit(struct net_device *dev, struct net_device *from)
+{
+	dev->addr_assign_type = from->addr_assign_type;
+	eth_hw_addr_set(dev, from->dev_addr);
+}
+static inline bool ether_addr_equal_64bits(const u8 *a, const u8 *b) { return ether_addr_equal(a, b); }
+static inline bool ether_addr_equal_unaligned(const u8 *a, const u8 *b) { return ether_addr_equal(a, b); }
+static inline bool is_link_local_ether_addr(const u8 *addr)
+{
+	static const u8 begin[ETH_ALEN - 1] = { 0x01, 0x80, 0xc2, 0x00, 0x00 };
+
+	return !memcmp(addr, begin, sizeof(begin)) && addr[ETH_ALEN - 1] < 16;
+}
+static inline int eth_skb_pad(struct sk_buff *skb) { return skb_put_padto(skb, ETH_ZLEN); }
+static inline bool eth_proto_is_802_3(__be16 proto) { return ntohs(proto) >= ETH_P_802_3_MIN; }
+static inline void u64_to_ether_addr(u64 value, u8 *addr)
+{
+	int i;
+
+	for (i = ETH_ALEN; i; value >>= 8)
+		addr[--i] = (u8)value;
+}
+static inline int eth_prepare_mac_addr_change(struct net_device *dev, void *p)
+{
+	const struct sockaddr *sa = p;
+
+	if (!(dev->priv_flags & IFF_LIVE_ADDR_CHANGE) && netif_running(dev))
+		return -EBUSY;
+	return is_valid_ether_addr((const u8 *)sa->sa_data) ? 0 : -EADDRNOTAVAIL;
+}
+static inline void eth_commit_mac_addr_change(struct net_device *dev, void *p)
+{
+	eth_hw_addr_set(dev, (const u8 *)((const struct sockaddr *)p)->sa_data);
 }
 static inline u64 ether_addr_to_u64(const u8 *addr)
 {

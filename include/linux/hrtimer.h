@@ -5,6 +5,8 @@
 
 #include <linux/ktime.h>
 #include <linux/list.h>
+#include <linux/version.h>
+#include <kapi/bytes.h>
 
 enum hrtimer_restart {
 	HRTIMER_NORESTART,
@@ -31,7 +33,9 @@ struct hrtimer {
 	enum hrtimer_restart (*function)(struct hrtimer *timer);
 	volatile unsigned int kapi_pending;
 	unsigned long kapi_site;
+	void *kapi_rest[KAPI_HRTIMER_BYTES / 8 - 7];
 };
+KAPI_IS_LARGE(struct hrtimer, KAPI_HRTIMER_BYTES);
 
 /* Until a moment, or for a while: 0 when that is over, or -EINTR. */
 extern int schedule_hrtimeout(ktime_t *expires, const enum hrtimer_mode mode);

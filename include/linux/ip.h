@@ -35,7 +35,18 @@ struct tcphdr {
 struct icmphdr {
 	__u8 type, code;
 	__sum16 checksum;
-	__be16 id, sequence;
+	union {
+		struct {
+			__be16 id, sequence;
+		} echo;
+		__be32 gateway;
+	} un;
+};
+enum {
+	ICMP_ECHOREPLY = 0,
+	ICMP_DEST_UNREACH = 3,
+	ICMP_ECHO = 8,
+	ICMP_TIME_EXCEEDED = 11,
 };
 
 /* An address as text, `192.168.0.1`, up to its first wrong letter. */
@@ -60,6 +71,20 @@ static inline unsigned int ip_hdrlen(const struct sk_buff *skb) { return ip_hdr(
 static inline struct udphdr *udp_hdr(const struct sk_buff *skb) { return (struct udphdr *)skb_transport_header(skb); }
 static inline struct tcphdr *tcp_hdr(const struct sk_buff *skb) { return (struct tcphdr *)skb_transport_header(skb); }
 static inline unsigned int tcp_hdrlen(const struct sk_buff *skb) { return tcp_hdr(skb)->doff * 4U; }
+/* What a header of IPv4 has as its check sum. */
+static inline void ip_send_check(struct iphdr *iph)
+{
+	iph->check = 0;
+	iph->check = ip_fast_csum(iph, iph->ihl);
+}
+static inline struct udphdr *inner_udp_hdr(const struct sk_buff *skb)
+{
+	return (struct udphdr *)skb_inner_transport_header(skb);
+}
+static inline struct iphdr *inner_ip_hdr(const struct sk_buff *skb)
+{
+	return (struct iphdr *)skb_inner_network_header(skb);
+}
 static inline struct icmphdr *icmp_hdr(const struct sk_buff *skb) { return (struct icmphdr *)skb_transport_header(skb); }
 
 #endif

@@ -13,6 +13,7 @@
 #include <linux/shrinker.h>
 #include <linux/spinlock.h>
 #include <linux/version.h>
+#include <kapi/bytes.h>
 
 /* What a callback of a walk did with its item. */
 enum lru_status {
@@ -33,7 +34,9 @@ struct list_lru_one {
 
 struct list_lru {
 	struct list_lru_one *node;
+	void *kapi_rest[5];
 };
+KAPI_IS_LARGE(struct list_lru, KAPI_LIST_LRU_BYTES);
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
 typedef enum lru_status (*list_lru_walk_cb)(struct list_head *item, struct list_lru_one *list, void *cb_arg);

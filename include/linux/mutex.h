@@ -8,12 +8,15 @@
 #include <linux/lockdep.h>
 #include <linux/spinlock_types.h>
 #include <linux/version.h>
+#include <kapi/bytes.h>
 
 /* 0 free, 1 held, 2 held and somebody waits. */
 struct mutex {
 	volatile unsigned int word;
 	struct task_struct *owner;
+	u8 kapi_rest[KAPI_MUTEX_BYTES - 16];
 };
+KAPI_IS_LARGE(struct mutex, KAPI_MUTEX_BYTES);
 
 #define __MUTEX_INITIALIZER(name) { 0, NULL }
 #define DEFINE_MUTEX(name) struct mutex name = __MUTEX_INITIALIZER(name)

@@ -28,13 +28,19 @@
 #include <linux/u64_stats_sync.h>
 #include <linux/version.h>
 #include <net/net_namespace.h>
+#include <kapi/bytes.h>
 
 #define MAX_ADDR_LEN 32
+/* Room for the headers of networks below. */
+#define LL_MAX_HEADER 128
+#define MAX_HEADER (LL_MAX_HEADER + 48)
+#define LL_RESERVED_SPACE(dev) ((((dev)->hard_header_len + (dev)->needed_headroom) & ~15) + 16)
 #define NAPI_POLL_WEIGHT 64
 #define NETDEV_ALIGN 32
 
 struct net_device;
 struct ethtool_ops;
+struct netlink_ext_ack;
 struct rtnl_link_ops;
 struct ethtool_drvinfo;
 
@@ -92,6 +98,18 @@ enum {
 	NETIF_MSG_DRV = 1 << 0,
 	NETIF_MSG_PROBE = 1 << 1,
 	NETIF_MSG_LINK = 1 << 2,
+	NETIF_MSG_TIMER = 1 << 3,
+	NETIF_MSG_IFDOWN = 1 << 4,
+	NETIF_MSG_IFUP = 1 << 5,
+	NETIF_MSG_RX_ERR = 1 << 6,
+	NETIF_MSG_TX_ERR = 1 << 7,
+	NETIF_MSG_TX_QUEUED = 1 << 8,
+	NETIF_MSG_INTR = 1 << 9,
+	NETIF_MSG_TX_DONE = 1 << 10,
+	NETIF_MSG_RX_STATUS = 1 << 11,
+	NETIF_MSG_PKTDATA = 1 << 12,
+	NETIF_MSG_HW = 1 << 13,
+	NETIF_MSG_WOL = 1 << 14,
 };
 
 struct net_device_stats {
@@ -106,6 +124,7 @@ struct rtnl_link_stats64 {
 	__u64 multicast, collisions, rx_length_errors, rx_over_errors, rx_crc_errors, rx_frame_errors;
 	__u64 rx_fifo_errors, rx_missed_errors, tx_aborted_errors, tx_carrier_errors, tx_fifo_errors;
 	__u64 tx_heartbeat_errors, tx_window_errors, rx_compressed, tx_compressed, rx_nohandler;
+	__u64 rx_otherhost_dropped;
 };
 
 struct pcpu_sw_netstats {
@@ -132,14 +151,15 @@ struct netdev_queue {
 	struct task_struct *xmit_lock_owner;
 	struct sk_buff_head kapi_waits;
 	struct list_head kapi_woken;
-	/* As large as Linux's. */
-	u8 kapi_rest[320 - 48 - sizeof(struct sk_buff_head)];
+	u8 kapi_rest[KAPI_NETDEV_QUEUE_BYTES - 48 - sizeof(struct sk_buff_head)];
 };
+KAPI_IS_LARGE(struct netdev_queue, KAPI_NETDEV_QUEUE_BYTES);
 
 struct netdev_rx_queue {
 	struct net_device *dev;
-	u8 kapi_rest[184];
+	u8 kapi_rest[KAPI_NETDEV_RX_QUEUE_BYTES - 8];
 };
+KAPI_IS_LARGE(struct netdev_rx_queue, KAPI_NETDEV_RX_QUEUE_BYTES);
 
 struct header_ops {
 	int (*create)(struct sk_buff *skb, struct net_device *dev, unsigned short type, const void *daddr,
@@ -194,56 +214,71 @@ enum {
 	NETREG_RELEASED,
 };
 
-struct net_device {
-	char name[IFNAMSIZ];
-	unsigned long state;
-	struct list_head dev_list, napi_list, kapi_later;
-	unsigned long mem_start, mem_end, base_addr;
-	int irq, ifindex;
-	unsigned int flags, gflags;
-	u64 priv_flags;
-	netdev_features_t features, hw_features, wanted_features, vlan_features, hw_enc_features, mpls_features;
-	unsigned int mtu, min_mtu, max_mtu, tx_queue_len, num_tx_queues, real_num_tx_queues;
-	unsigned int num_rx_queues, real_num_rx_queues, group;
-	unsigned short type, hard_header_len, needed_headroom, needed_tailroom, dev_id, dev_port;
-	unsigned char addr_len, operstate, reg_state, addr_assign_type, name_assign_type, if_port, dma;
-#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 17, 0)
-	unsigned char *dev_addr;
-#else
-	const unsigned char *dev_addr;
-#endif
-	unsigned char broadcast[MAX_ADDR_LEN], perm_addr[MAX_ADDR_LEN];
-	const struct net_device_ops *netdev_ops;
-	const struct ethtool_ops *ethtool_ops;
-	const struct header_ops *header_ops;
-	const struct rtnl_link_ops *rtnl_link_ops;
-	struct netdev_queue *_tx;
-	struct netdev_rx_queue *_rx;
-	struct net_device_stats stats;
-	union {
-		struct pcpu_lstats __percpu *lstats;
-		struct pcpu_sw_netstats __percpu *tstats;
-		void __percpu *kapi_pcpu_stats;
-	};
-	unsigned int pcpu_stat_type;
-	unsigned long trans_start, last_rx;
-	int watchdog_timeo;
-	struct timer_list watchdog_timer;
-	struct device dev;
-	possible_net_t nd_net;
-	void *ml_priv, *ip_ptr, *rx_handler_data;
-	bool needs_free_netdev, lltx, netns_local, threaded;
-	void (*priv_destructor)(struct net_device *dev);
-	/* Its name before 4.12, when it freed the device, too. */
-	void (*destructor)(struct net_device *dev);
-	atomic_t kapi_refs;
-	int promiscuity, allmulti, msg_enable;
-	/* Where its address is, and where it was registered. */
-	unsigned char *kapi_addr;
-	unsigned long kapi_site;
-	/* As large as Linux's, so that it comes from the same cache. */
-	u8 kapi_rest[1272];
+struct netdev_hw_addr_list {
+	struct list_head list;
+	int count;
 };
+
+struct net_device {
+	union {
+		struct {
+			char name[IFNAMSIZ];
+			unsigned long state;
+			struct list_head dev_list, napi_list, kapi_later;
+			unsigned long mem_start, mem_end, base_addr;
+			int irq, ifindex;
+			unsigned int flags, gflags;
+			u64 priv_flags;
+			netdev_features_t features, hw_features, wanted_features, vlan_features, hw_enc_features, mpls_features;
+			unsigned int mtu, min_mtu, max_mtu, tx_queue_len, num_tx_queues, real_num_tx_queues;
+			unsigned int num_rx_queues, real_num_rx_queues, group;
+			unsigned short type, hard_header_len, needed_headroom, needed_tailroom, dev_id, dev_port;
+			unsigned char addr_len, operstate, reg_state, addr_assign_type, name_assign_type, if_port, dma;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 17, 0)
+			unsigned char *dev_addr;
+#else
+			const unsigned char *dev_addr;
+#endif
+			unsigned char broadcast[MAX_ADDR_LEN], perm_addr[MAX_ADDR_LEN];
+			const struct net_device_ops *netdev_ops;
+			const struct ethtool_ops *ethtool_ops;
+			const struct header_ops *header_ops;
+			const struct rtnl_link_ops *rtnl_link_ops;
+			struct netdev_queue *_tx;
+			struct netdev_rx_queue *_rx;
+			struct net_device_stats stats;
+			union {
+				struct pcpu_lstats __percpu *lstats;
+				struct pcpu_sw_netstats __percpu *tstats;
+				void __percpu *kapi_pcpu_stats;
+			};
+			unsigned int pcpu_stat_type;
+			unsigned long trans_start, last_rx;
+			int watchdog_timeo;
+			struct timer_list watchdog_timer;
+			struct device dev;
+			possible_net_t nd_net;
+			void *ml_priv, *ip_ptr, *rx_handler_data;
+			struct netdev_hw_addr_list uc, mc;
+			bool needs_free_netdev, lltx, netns_local, threaded;
+			void (*priv_destructor)(struct net_device *dev);
+			/* Its name before 4.12, when it freed the device, too. */
+			void (*destructor)(struct net_device *dev);
+			atomic_t kapi_refs;
+			int promiscuity, allmulti, msg_enable;
+			/* Where its address is, and where it was registered. */
+			unsigned char *kapi_addr;
+			unsigned long kapi_site, kapi_maker;
+			/* Blocks of its own: the entry of its name, and what newer kernels keep outside of it. */
+			void *kapi_blocks[4];
+			/* How far behind its block it begins. */
+			unsigned short padded;
+		};
+		/* So that it comes from the same cache. */
+		u8 kapi_bytes[KAPI_NET_DEVICE_BYTES];
+	};
+};
+KAPI_IS_LARGE(struct net_device, KAPI_NET_DEVICE_BYTES);
 
 static inline void *netdev_priv(const struct net_device *dev)
 {
@@ -273,6 +308,12 @@ static inline void unregister_netdevice(struct net_device *dev) { unregister_net
 #define __kapi_dev_open_2(dev, extack) kapi_dev_open(dev)
 extern int kapi_dev_open(struct net_device *dev);
 extern void dev_close(struct net_device *dev);
+static inline void netif_keep_dst(struct net_device *dev) { }
+static inline void netdev_notify_peers(struct net_device *dev) { }
+static inline void netdev_update_features(struct net_device *dev) { }
+static inline void netif_set_tso_max_size(struct net_device *dev, unsigned int size) { }
+/* Goes with a device of the bus. */
+extern int devm_register_netdev(struct device *dev, struct net_device *ndev);
 extern int dev_alloc_name(struct net_device *dev, const char *name);
 extern int dev_set_mtu(struct net_device *dev, int mtu);
 extern int dev_set_promiscuity(struct net_device *dev, int by);
@@ -316,6 +357,7 @@ extern struct net_device *kapi_next_net_device(struct net_device *dev);
 #define next_net_device(dev) kapi_next_net_device(dev)
 #define for_each_netdev(net, d) for (d = first_net_device(net); d; d = next_net_device(d))
 #define for_each_netdev_rcu(net, d) for_each_netdev(net, d)
+#define for_each_netdev_safe(net, d, n) list_for_each_entry_safe(d, n, &(net)->dev_base_head, dev_list)
 static inline void dev_hold(struct net_device *dev)
 {
 	if (dev)
@@ -331,6 +373,14 @@ typedef struct {
 } netdevice_tracker;
 static inline void netdev_hold(struct net_device *dev, netdevice_tracker *tracker, gfp_t gfp) { dev_hold(dev); }
 static inline void netdev_put(struct net_device *dev, netdevice_tracker *tracker) { dev_put(dev); }
+static inline struct net_device *netdev_get_by_name(struct net *net, const char *name, netdevice_tracker *tracker, gfp_t gfp)
+{
+	return dev_get_by_name(net, name);
+}
+static inline struct net_device *netdev_get_by_index(struct net *net, int ifindex, netdevice_tracker *tracker, gfp_t gfp)
+{
+	return dev_get_by_index(net, ifindex);
+}
 static inline struct net *dev_net(const struct net_device *dev) { return &init_net; }
 static inline void dev_net_set(struct net_device *dev, struct net *net) { write_pnet(&dev->nd_net, net); }
 static inline const char *netdev_name(const struct net_device *dev)
@@ -360,51 +410,15 @@ static inline void netif_carrier_on(struct net_device *dev) { clear_bit(__LINK_S
 static inline void netif_carrier_off(struct net_device *dev) { set_bit(__LINK_STATE_NOCARRIER, &dev->state); }
 static inline bool netif_oper_up(const struct net_device *dev) { return netif_running(dev) && netif_carrier_ok(dev); }
 
-/* Queues of frames to be sent. */
-static inline struct netdev_queue *netdev_get_tx_queue(const struct net_device *dev, unsigned int index)
-{
-	return &dev->_tx[index];
-}
-static inline u16 netdev_pick_tx(struct net_device *dev, struct sk_buff *skb, struct net_device *sb_dev) { return 0; }
-extern void netif_tx_wake_queue(struct netdev_queue *txq);
-static inline void netif_tx_start_queue(struct netdev_queue *txq) { clear_bit(__QUEUE_STATE_DRV_XOFF, &txq->state); }
-static inline void netif_tx_stop_queue(struct netdev_queue *txq) { set_bit(__QUEUE_STATE_DRV_XOFF, &txq->state); }
-static inline bool netif_tx_queue_stopped(const struct netdev_queue *txq)
-{
-	return test_bit(__QUEUE_STATE_DRV_XOFF, &txq->state);
-}
-static inline bool netif_xmit_stopped(const struct netdev_queue *txq) { return netif_tx_queue_stopped(txq); }
-static inline void netif_start_queue(struct net_device *dev) { netif_tx_start_queue(dev->_tx); }
-static inline void netif_stop_queue(struct net_device *dev) { netif_tx_stop_queue(dev->_tx); }
-static inline void netif_wake_queue(struct net_device *dev) { netif_tx_wake_queue(dev->_tx); }
-static inline bool netif_queue_stopped(const struct net_device *dev) { return netif_tx_queue_stopped(dev->_tx); }
-static inline void netif_start_subqueue(struct net_device *dev, u16 i) { netif_tx_start_queue(&dev->_tx[i]); }
-static inline void netif_stop_subqueue(struct net_device *dev, u16 i) { netif_tx_stop_queue(&dev->_tx[i]); }
-static inline void netif_wake_subqueue(struct net_device *dev, u16 i) { netif_tx_wake_queue(&dev->_tx[i]); }
-extern void netif_tx_start_all_queues(struct net_device *dev);
-extern void netif_tx_stop_all_queues(struct net_device *dev);
-extern void netif_tx_wake_all_queues(struct net_device *dev);
-static inline void netif_tx_disable(struct net_device *dev) { netif_tx_stop_all_queues(dev); }
-extern void netif_trans_update(struct net_device *dev);
-static inline void txq_trans_cond_update(struct netdev_queue *txq) { txq->trans_start = jiffies; }
-static inline void netdev_sent_queue(struct net_device *dev, unsigned int bytes) { }
-static inline void netdev_completed_queue(struct net_device *dev, unsigned int packets, unsigned int bytes) { }
-static inline void netdev_reset_queue(struct net_device *dev) { }
-static inline bool netdev_xmit_more(void) { return false; }
-static inline int netif_set_real_num_tx_queues(struct net_device *dev, unsigned int n)
-{
-	return n < 1 || n > dev->num_tx_queues ? -EINVAL : (int)(dev->real_num_tx_queues = n) * 0;
-}
-static inline int netif_set_real_num_rx_queues(struct net_device *dev, unsigned int n)
-{
-	return n < 1 || n > dev->num_rx_queues ? -EINVAL : (int)(dev->real_num_rx_queues = n) * 0;
-}
+#include <kapi/net_queue.h>
 
 /* Frames on their way. */
 extern int dev_queue_xmit(struct sk_buff *skb);
 extern int netif_rx(struct sk_buff *skb);
 static inline int netif_rx_ni(struct sk_buff *skb) { return netif_rx(skb); }
 extern int netif_receive_skb(struct sk_buff *skb);
+/* All of a list. */
+extern void netif_receive_skb_list(struct list_head *head);
 extern int dev_forward_skb(struct net_device *dev, struct sk_buff *skb);
 extern int dev_hard_header(struct sk_buff *skb, struct net_device *dev, unsigned short type, const void *daddr,
 			   const void *saddr, unsigned int len);
@@ -415,7 +429,9 @@ struct packet_type {
 	int (*func)(struct sk_buff *skb, struct net_device *dev, struct packet_type *pt, struct net_device *orig_dev);
 	void *af_packet_priv;
 	struct list_head list;
+	u8 kapi_rest[KAPI_PACKET_TYPE_BYTES - 48];
 };
+KAPI_IS_LARGE(struct packet_type, KAPI_PACKET_TYPE_BYTES);
 extern void dev_add_pack(struct packet_type *pt);
 extern void dev_remove_pack(struct packet_type *pt);
 
@@ -427,7 +443,9 @@ struct napi_struct {
 	int (*poll)(struct napi_struct *napi, int budget);
 	struct net_device *dev;
 	unsigned int napi_id;
+	u8 kapi_rest[KAPI_NAPI_STRUCT_BYTES - 72];
 };
+KAPI_IS_LARGE(struct napi_struct, KAPI_NAPI_STRUCT_BYTES);
 /* Up to 6.0 with a weight behind @poll. */
 #define netif_napi_add(...) KAPI_BY_COUNT(__kapi_napi_add_, __VA_ARGS__)
 #define __kapi_napi_add_3(dev, napi, poll) netif_napi_add_weight(dev, napi, poll, NAPI_POLL_WEIGHT)
@@ -435,6 +453,12 @@ struct napi_struct {
 extern void netif_napi_add_weight(struct net_device *dev, struct napi_struct *napi,
 				  int (*poll)(struct napi_struct *napi, int budget), int weight);
 extern void netif_napi_del(struct napi_struct *napi);
+static inline void __netif_napi_del(struct napi_struct *napi) { netif_napi_del(napi); }
+static inline void netif_napi_add_tx(struct net_device *dev, struct napi_struct *napi,
+				     int (*poll)(struct napi_struct *napi, int budget))
+{
+	netif_napi_add_weight(dev, napi, poll, NAPI_POLL_WEIGHT);
+}
 extern void napi_enable(struct napi_struct *napi);
 extern void napi_disable(struct napi_struct *napi);
 extern bool napi_schedule_prep(struct napi_struct *napi);
@@ -450,6 +474,10 @@ static inline bool napi_schedule(struct napi_struct *napi)
 }
 extern bool napi_complete_done(struct napi_struct *napi, int work_done);
 static inline bool napi_complete(struct napi_struct *napi) { return napi_complete_done(napi, 0); }
+static inline bool napi_schedule_irqoff(struct napi_struct *napi) { return napi_schedule(napi); }
+static inline bool napi_disable_pending(struct napi_struct *napi) { return test_bit(NAPI_STATE_DISABLE, &napi->state); }
+static inline bool napi_reschedule(struct napi_struct *napi) { return napi_schedule(napi); }
+static inline void netif_napi_set_irq(struct napi_struct *napi, int irq) { }
 extern void napi_synchronize(const struct napi_struct *napi);
 extern int napi_gro_receive(struct napi_struct *napi, struct sk_buff *skb);
 static inline bool napi_is_scheduled(struct napi_struct *napi) { return test_bit(NAPI_STATE_SCHED, &napi->state); }
@@ -461,6 +489,37 @@ static inline void dev_addr_mod(struct net_device *dev, unsigned int offset, con
 {
 	memcpy(dev->kapi_addr + offset, addr, len);
 }
+
+/* Addresses that a device listens to besides its own: of groups (mc), and of other machines (uc). */
+struct netdev_hw_addr {
+	struct list_head list;
+	unsigned char addr[MAX_ADDR_LEN];
+	unsigned char type;
+	bool global_use;
+	int refcount, synced;
+	u8 kapi_rest[KAPI_NETDEV_HW_ADDR_BYTES - 60];
+};
+KAPI_IS_LARGE(struct netdev_hw_addr, KAPI_NETDEV_HW_ADDR_BYTES);
+#define netdev_hw_addr_list_count(l) ((l)->count)
+#define netdev_hw_addr_list_empty(l) ((l)->count == 0)
+#define netdev_hw_addr_list_for_each(ha, l) list_for_each_entry(ha, &(l)->list, list)
+#define netdev_for_each_mc_addr(ha, dev) netdev_hw_addr_list_for_each(ha, &(dev)->mc)
+#define netdev_for_each_uc_addr(ha, dev) netdev_hw_addr_list_for_each(ha, &(dev)->uc)
+#define netdev_mc_count(dev) netdev_hw_addr_list_count(&(dev)->mc)
+#define netdev_mc_empty(dev) netdev_hw_addr_list_empty(&(dev)->mc)
+#define netdev_uc_count(dev) netdev_hw_addr_list_count(&(dev)->uc)
+#define netdev_uc_empty(dev) netdev_hw_addr_list_empty(&(dev)->uc)
+extern int dev_mc_add(struct net_device *dev, const unsigned char *addr);
+extern int dev_mc_del(struct net_device *dev, const unsigned char *addr);
+extern int dev_uc_add(struct net_device *dev, const unsigned char *addr);
+extern int dev_uc_del(struct net_device *dev, const unsigned char *addr);
+static inline void netif_addr_lock_bh(struct net_device *dev) { local_bh_disable(); }
+static inline void netif_addr_unlock_bh(struct net_device *dev) { local_bh_enable(); }
+static inline int dev_set_mac_address(struct net_device *dev, struct sockaddr *sa, struct netlink_ext_ack *extack)
+{
+	return dev->netdev_ops->ndo_set_mac_address ? dev->netdev_ops->ndo_set_mac_address(dev, sa) : -EOPNOTSUPP;
+}
+static inline unsigned int dev_get_flags(const struct net_device *dev) { return dev->flags; }
 
 /* Counters by CPU. */
 #define netdev_alloc_pcpu_stats(type) alloc_percpu(type)
@@ -504,6 +563,30 @@ extern void kapi_netdev_printk(const char *level, const struct net_device *dev, 
 	if (0) \
 		netdev_printk(KERN_DEBUG, dev, fmt, ##__VA_ARGS__); \
 } while (0)
+#define netif_msg_drv(p) ((p)->msg_enable & NETIF_MSG_DRV)
+#define netif_msg_probe(p) ((p)->msg_enable & NETIF_MSG_PROBE)
+#define netif_msg_link(p) ((p)->msg_enable & NETIF_MSG_LINK)
+#define netif_msg_timer(p) ((p)->msg_enable & NETIF_MSG_TIMER)
+#define netif_msg_ifdown(p) ((p)->msg_enable & NETIF_MSG_IFDOWN)
+#define netif_msg_ifup(p) ((p)->msg_enable & NETIF_MSG_IFUP)
+#define netif_msg_rx_err(p) ((p)->msg_enable & NETIF_MSG_RX_ERR)
+#define netif_msg_tx_err(p) ((p)->msg_enable & NETIF_MSG_TX_ERR)
+#define netif_msg_tx_queued(p) ((p)->msg_enable & NETIF_MSG_TX_QUEUED)
+#define netif_msg_intr(p) ((p)->msg_enable & NETIF_MSG_INTR)
+#define netif_msg_tx_done(p) ((p)->msg_enable & NETIF_MSG_TX_DONE)
+#define netif_msg_rx_status(p) ((p)->msg_enable & NETIF_MSG_RX_STATUS)
+#define netif_msg_pktdata(p) ((p)->msg_enable & NETIF_MSG_PKTDATA)
+#define netif_msg_hw(p) ((p)->msg_enable & NETIF_MSG_HW)
+#define netif_msg_wol(p) ((p)->msg_enable & NETIF_MSG_WOL)
+#define netif_level(level, priv, type, dev, fmt, ...) do { \
+	if (netif_msg_##type(priv)) \
+		netdev_##level(dev, fmt, ##__VA_ARGS__); \
+} while (0)
+#define netif_err(priv, type, dev, fmt, ...) netif_level(err, priv, type, dev, fmt, ##__VA_ARGS__)
+#define netif_warn(priv, type, dev, fmt, ...) netif_level(warn, priv, type, dev, fmt, ##__VA_ARGS__)
+#define netif_notice(priv, type, dev, fmt, ...) netif_level(notice, priv, type, dev, fmt, ##__VA_ARGS__)
+#define netif_info(priv, type, dev, fmt, ...) netif_level(info, priv, type, dev, fmt, ##__VA_ARGS__)
+#define netif_dbg(priv, type, dev, fmt, ...) netif_level(dbg, priv, type, dev, fmt, ##__VA_ARGS__)
 static inline u32 netif_msg_init(int value, int usual)
 {
 	return value < 0 || value >= 32 ? (u32)usual : value ? (1U << value) - 1 : 0;

@@ -104,6 +104,18 @@ struct netlink_ext_ack {
 		__extack->_msg = (msg); \
 } while (0)
 #define NL_SET_ERR_MSG_MOD(extack, msg) NL_SET_ERR_MSG(extack, KBUILD_MODNAME ": " msg)
+#define NL_SET_ERR_MSG_FMT(extack, fmt, ...) do { \
+	struct netlink_ext_ack *__extack = (extack); \
+	if (__extack) { \
+		snprintf(__extack->_msg_buf, sizeof(__extack->_msg_buf), fmt, ##__VA_ARGS__); \
+		__extack->_msg = __extack->_msg_buf; \
+	} \
+} while (0)
+#define NL_SET_ERR_MSG_FMT_MOD(extack, fmt, ...) NL_SET_ERR_MSG_FMT(extack, KBUILD_MODNAME ": " fmt, ##__VA_ARGS__)
+#define NL_SET_BAD_ATTR(extack, attr) do { \
+	if (extack) \
+		(extack)->bad_attr = (attr); \
+} while (0)
 #define NL_SET_ERR_MSG_ATTR(extack, attr, msg) do { \
 	if (extack) \
 		(extack)->bad_attr = (attr); \
@@ -136,6 +148,11 @@ struct netlink_kernel_cfg {
 	struct mutex *cb_mutex;
 	int (*bind)(struct net *net, int group);
 	void (*unbind)(struct net *net, int group);
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+	void (*release)(struct sock *sk, unsigned long *groups);
+#else
+	bool (*compare)(struct net *net, struct sock *sk);
+#endif
 };
 #define NL_CFG_F_NONROOT_RECV 1
 #define NL_CFG_F_NONROOT_SEND 2
@@ -152,6 +169,8 @@ extern int netlink_has_listeners(struct sock *sk, unsigned int group);
 /* Both take the buffer. Return: its bytes, 0 for the second, or an error if nobody hears it. */
 extern int netlink_unicast(struct sock *sk, struct sk_buff *skb, __u32 portid, int nonblock);
 extern int netlink_broadcast(struct sock *sk, struct sk_buff *skb, __u32 portid, __u32 group, gfp_t gfp);
+/* An error for the listeners of a group, which is dropped. */
+static inline int netlink_set_err(struct sock *sk, u32 portid, u32 group, int code) { return 0; }
 extern void kapi_netlink_ack(struct sk_buff *skb, struct nlmsghdr *nlh, int error, const struct netlink_ext_ack *extack);
 #define netlink_ack(...) KAPI_BY_COUNT(__kapi_netlink_ack_, __VA_ARGS__)
 #define __kapi_netlink_ack_3(skb, nlh, error) kapi_netlink_ack(skb, nlh, error, NULL)

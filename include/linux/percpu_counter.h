@@ -6,12 +6,16 @@
 #include <linux/percpu.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/version.h>
+#include <kapi/bytes.h>
 
 struct percpu_counter {
 	raw_spinlock_t lock;
 	s64 count;
 	s32 *counters;
+	void *kapi_rest[2];
 };
+KAPI_IS_LARGE(struct percpu_counter, KAPI_PERCPU_COUNTER_BYTES);
 
 /* max(32, 2 * CPUs) */
 extern int percpu_counter_batch;

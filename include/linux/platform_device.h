@@ -26,7 +26,9 @@ struct platform_device {
 	struct resource *resource;
 	const struct platform_device_id *id_entry;
 	struct list_head kapi_entry;
+	u8 kapi_rest[KAPI_PLATFORM_DEVICE_BYTES - 64 - sizeof(struct device)];
 };
+KAPI_IS_LARGE(struct platform_device, KAPI_PLATFORM_DEVICE_BYTES);
 #define to_platform_device(x) container_of((x), struct platform_device, dev)
 
 struct platform_driver {

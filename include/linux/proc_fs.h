@@ -54,6 +54,8 @@ struct proc_dir_entry {
 };
 
 extern struct proc_dir_entry proc_root;
+/* Runtime: /proc/net. */
+extern struct proc_dir_entry kapi_proc_net;
 extern struct proc_dir_entry *proc_symlink(const char *name, struct proc_dir_entry *parent, const char *target);
 extern struct proc_dir_entry *kapi_proc_find(struct proc_dir_entry *parent, const char *name, size_t len);
 extern struct proc_dir_entry *kapi_proc_folder(const char *name, struct proc_dir_entry *parent);
@@ -82,6 +84,12 @@ extern void *pde_data(const struct inode *inode);
 		 default: kapi_proc_fops)(name, mode, parent, (const void *)(ops), data)
 #define proc_create(name, mode, parent, ops) proc_create_data(name, mode, parent, ops, NULL)
 #define proc_create_single(name, mode, parent, show) proc_create_single_data(name, mode, parent, show, NULL)
+/* In a folder of a network: there is one network. */
+static inline struct proc_dir_entry *proc_create_net_single(const char *name, umode_t mode, struct proc_dir_entry *parent,
+							    int (*show)(struct seq_file *, void *), void *data)
+{
+	return proc_create_single_data(name, mode, parent, show, data);
+}
 #define proc_create_seq_data(name, mode, parent, ops, data) proc_create_seq_private(name, mode, parent, ops, 0, data)
 #define proc_create_seq(name, mode, parent, ops) proc_create_seq_private(name, mode, parent, ops, 0, NULL)
 #define proc_mkdir_mode(name, mode, parent) proc_mkdir(name, parent)

@@ -36,6 +36,17 @@ struct rtnl_link_ops {
 	unsigned int (*get_num_rx_queues)(void);
 };
 
+/* Attributes of a device. */
+enum {
+	IFLA_UNSPEC,
+	IFLA_ADDRESS,
+	IFLA_BROADCAST,
+	IFLA_IFNAME,
+	IFLA_MTU,
+	IFLA_LINK,
+};
+#define MODULE_ALIAS_RTNL_LINK(kind) MODULE_ALIAS("rtnl-link-" kind)
+
 extern int rtnl_link_register(struct rtnl_link_ops *ops);
 /* Unregisters the devices of the kind, too. */
 extern void rtnl_link_unregister(struct rtnl_link_ops *ops);

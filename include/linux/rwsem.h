@@ -7,11 +7,15 @@
 #include <linux/lockdep.h>
 #include <linux/types.h>
 #include <linux/version.h>
+#include <kapi/bytes.h>
 
 /* Readers, or all bits set for a writer. */
 struct rw_semaphore {
 	volatile unsigned int word;
+	unsigned int kapi_pad;
+	void *kapi_rest[KAPI_RW_SEMAPHORE_BYTES / 8 - 1];
 };
+KAPI_IS_LARGE(struct rw_semaphore, KAPI_RW_SEMAPHORE_BYTES);
 
 #define __RWSEM_INITIALIZER(name) { 0 }
 #define DECLARE_RWSEM(name) struct rw_semaphore name = __RWSEM_INITIALIZER(name)

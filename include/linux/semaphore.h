@@ -6,11 +6,15 @@
 #include <linux/kconfig.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
+#include <linux/version.h>
+#include <kapi/bytes.h>
 
 struct semaphore {
 	volatile unsigned int count;
 	volatile unsigned int waiters;
+	struct list_head kapi_rest;
 };
+KAPI_IS_LARGE(struct semaphore, KAPI_SEMAPHORE_BYTES);
 
 #define __SEMAPHORE_INITIALIZER(name, n) { (n), 0 }
 #define DEFINE_SEMAPHORE(...) KAPI_BY_COUNT(__kapi_define_semaphore_, __VA_ARGS__)

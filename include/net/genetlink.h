@@ -10,6 +10,7 @@
 #define _NET_GENETLINK_H
 
 #include <linux/version.h>
+#include <kapi/bytes.h>
 #include <net/net_namespace.h>
 #include <net/netlink.h>
 
@@ -18,6 +19,7 @@ struct genlmsghdr {
 	__u8 cmd, version;
 	__u16 reserved;
 };
+#define GENLMSG_DEFAULT_SIZE (NLMSG_DEFAULT_SIZE - GENL_HDRLEN)
 #define GENL_HDRLEN ((int)NLMSG_ALIGN(sizeof(struct genlmsghdr)))
 
 enum {
@@ -44,14 +46,20 @@ struct genl_family;
 struct genl_info {
 	u32 snd_seq;
 	u32 snd_portid;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
 	const struct genl_family *family;
+#endif
 	struct nlmsghdr *nlhdr;
 	struct genlmsghdr *genlhdr;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
 	void *userhdr;
+#endif
 	struct nlattr **attrs;
 	possible_net_t _net;
 	union {
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
 		u8 ctx[48];
+#endif
 		void *user_ptr[2];
 	};
 	struct netlink_ext_ack *extack;
@@ -118,6 +126,26 @@ struct genl_family {
 	struct list_head kapi_list;
 };
 
+/* What a dump has as its data: the command and its attributes. */
+struct genl_dumpit_info {
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+	const struct genl_family *family;
+	struct genl_ops op;
+	struct nlattr **attrs;
+#else
+	struct genl_split_ops op;
+	struct genl_info info;
+#endif
+};
+static inline const struct genl_dumpit_info *genl_dumpit_info(struct netlink_callback *cb) { return cb->data; }
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+static inline const struct genl_info *genl_info_dump(struct netlink_callback *cb)
+{
+	return &genl_dumpit_info(cb)->info;
+}
+static inline void *genl_info_userhdr(const struct genl_info *info) { return (char *)info->genlhdr + GENL_HDRLEN; }
+#endif
+
 extern int genl_register_family(struct genl_family *family);
 extern int genl_unregister_family(const struct genl_family *family);
 /* Before 4.10; with the number of commands before 3.13, and without it since. */
@@ -147,10 +175,12 @@ static inline void *genlmsg_put_reply(struct sk_buff *skb, struct genl_info *inf
 {
 	return genlmsg_put(skb, info->snd_portid, info->snd_seq, family, flags, cmd);
 }
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
 static inline void *genlmsg_iput(struct sk_buff *skb, const struct genl_info *info)
 {
 	return genlmsg_put(skb, info->snd_portid, info->snd_seq, info->family, 0, info->genlhdr->cmd);
 }
+#endif
 static inline void genlmsg_end(struct sk_buff *skb, void *hdr)
 {
 	nlmsg_end(skb, (struct nlmsghdr *)((char *)hdr - GENL_HDRLEN - NLMSG_HDRLEN));
@@ -178,6 +208,28 @@ extern int genl_has_listeners(const struct genl_family *family, struct net *net,
 extern void genl_lock(void);
 extern void genl_unlock(void);
 #define GENL_SET_ERR_MSG(info, msg) NL_SET_ERR_MSG((info)->extack, msg)
+#define GENL_SET_ERR_MSG_FMT(info, msg, ...) NL_SET_ERR_MSG_FMT((info)->extack, msg, ##__VA_ARGS__)
+#define MODULE_ALIAS_GENL_FAMILY(family) MODULE_ALIAS("net-pf-16-proto-16-family-" family)
+static inline void genl_set_err_msg(struct genl_info *info, const char *msg) { NL_SET_ERR_MSG(info->extack, msg); }
+static inline void genl_info_net_set(struct genl_info *info, struct net *net) { write_pnet(&info->_net, net); }
+static inline struct nlmsghdr *genlmsg_nlhdr(void *user_hdr)
+{
+	return (struct nlmsghdr *)((char *)user_hdr - GENL_HDRLEN - NLMSG_HDRLEN);
+}
+static inline int genlmsg_parse(const struct nlmsghdr *nlh, const struct genl_family *family, struct nlattr *tb[], int maxtype,
+				const struct nla_policy *policy, struct netlink_ext_ack *extack)
+{
+	return nlmsg_parse(nlh, (int)family->hdrsize + GENL_HDRLEN, tb, maxtype, policy, extack);
+}
+#define genlmsg_parse_deprecated genlmsg_parse
+static inline void genl_dump_check_consistent(struct netlink_callback *cb, void *user_hdr) { }
+/* Tells the group's listeners, and who asked if his message says so. */
+static inline void genl_notify(const struct genl_family *family, struct sk_buff *skb, struct genl_info *info, u32 group,
+			       gfp_t flags)
+{
+	genlmsg_multicast(family, skb, 0, group, flags);
+}
+static inline int genl_set_err(const struct genl_family *family, struct net *net, u32 portid, u32 group, int code) { return 0; }
 static inline int genl_info_is_ntf(const struct genl_info *info) { return !info->nlhdr; }
 static inline bool genl_req_attr_check(const struct genl_info *info, int attr) { return !info->attrs[attr]; }
 #define GENL_REQ_ATTR_CHECK(info, attr) genl_req_attr_check(info, attr)

@@ -193,6 +193,59 @@ static inline unsigned long nla_get_msecs(const struct nlattr *nla)
 {
 	return msecs_to_jiffies((unsigned int)nla_get_u64(nla));
 }
+static inline s8 nla_get_s8(const struct nlattr *nla) { return *(s8 *)nla_data(nla); }
+static inline s16 nla_get_s16(const struct nlattr *nla) { return *(s16 *)nla_data(nla); }
+static inline __le16 nla_get_le16(const struct nlattr *nla) { return *(__le16 *)nla_data(nla); }
+static inline __le32 nla_get_le32(const struct nlattr *nla) { return *(__le32 *)nla_data(nla); }
+static inline __be32 nla_get_in_addr(const struct nlattr *nla) { return *(__be32 *)nla_data(nla); }
+static inline s64 nla_get_s64(const struct nlattr *nla) { return (s64)nla_get_u64(nla); }
+static inline __be64 nla_get_be64(const struct nlattr *nla) { return (__be64)nla_get_u64(nla); }
+static inline __le64 nla_get_le64(const struct nlattr *nla) { return (__le64)nla_get_u64(nla); }
+static inline int nla_put_s8(struct sk_buff *skb, int type, s8 v) { return nla_put(skb, type, sizeof(v), &v); }
+static inline int nla_put_s16(struct sk_buff *skb, int type, s16 v) { return nla_put(skb, type, sizeof(v), &v); }
+static inline int nla_put_le16(struct sk_buff *skb, int type, __le16 v) { return nla_put(skb, type, sizeof(v), &v); }
+static inline int nla_put_le32(struct sk_buff *skb, int type, __le32 v) { return nla_put(skb, type, sizeof(v), &v); }
+static inline int nla_put_in_addr(struct sk_buff *skb, int type, __be32 v) { return nla_put(skb, type, sizeof(v), &v); }
+static inline int nla_put_s64(struct sk_buff *skb, int type, s64 v, int pad) { return nla_put(skb, type, sizeof(v), &v); }
+static inline int nla_put_be64(struct sk_buff *skb, int type, __be64 v, int pad) { return nla_put(skb, type, sizeof(v), &v); }
+static inline int nla_put_le64(struct sk_buff *skb, int type, __le64 v, int pad) { return nla_put(skb, type, sizeof(v), &v); }
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+static inline u8 nla_get_u8_default(const struct nlattr *nla, u8 usual) { return nla ? nla_get_u8(nla) : usual; }
+static inline u16 nla_get_u16_default(const struct nlattr *nla, u16 usual) { return nla ? nla_get_u16(nla) : usual; }
+static inline u32 nla_get_u32_default(const struct nlattr *nla, u32 usual) { return nla ? nla_get_u32(nla) : usual; }
+static inline u64 nla_get_u64_default(const struct nlattr *nla, u64 usual) { return nla ? nla_get_u64(nla) : usual; }
+static inline s32 nla_get_s32_default(const struct nlattr *nla, s32 usual) { return nla ? nla_get_s32(nla) : usual; }
+#endif
+/* Numbers that take four bytes if they fit, and else eight. */
+static inline u64 nla_get_uint(const struct nlattr *nla)
+{
+	return nla_len(nla) == sizeof(u32) ? nla_get_u32(nla) : nla_get_u64(nla);
+}
+static inline s64 nla_get_sint(const struct nlattr *nla)
+{
+	return nla_len(nla) == sizeof(s32) ? nla_get_s32(nla) : nla_get_s64(nla);
+}
+static inline int nla_put_uint(struct sk_buff *skb, int type, u64 value)
+{
+	return value == (u32)value ? nla_put_u32(skb, type, (u32)value) : nla_put_u64_64bit(skb, type, value, 0);
+}
+static inline int nla_put_sint(struct sk_buff *skb, int type, s64 value)
+{
+	return value == (s32)value ? nla_put_s32(skb, type, (s32)value) : nla_put_s64(skb, type, value, 0);
+}
+extern void *nla_memdup(const struct nlattr *nla, gfp_t gfp);
+extern int nla_append(struct sk_buff *skb, int len, const void *data);
+static inline bool nla_is_last(const struct nlattr *nla, int remaining) { return nla->nla_len == remaining; }
+static inline struct nlattr *nla_find_nested(const struct nlattr *nla, int type)
+{
+	return nla_find(nla_data(nla), nla_len(nla), type);
+}
+#define nla_for_each_attr_type(pos, type, head, len, rem) \
+	nla_for_each_attr(pos, head, len, rem) \
+		if (nla_type(pos) == (type))
+#define nla_for_each_nested_type(pos, type, nla, rem) \
+	nla_for_each_nested(pos, nla, rem) \
+		if (nla_type(pos) == (type))
 extern int nla_memcpy(void *to, const struct nlattr *from, int count);
 extern int nla_memcmp(const struct nlattr *nla, const void *data, size_t size);
 extern int nla_strcmp(const struct nlattr *nla, const char *text);
@@ -229,6 +282,40 @@ extern int kapi_nla_parse(struct nlattr **tb, int maxtype, const struct nlattr *
 #define __kapi_nlmsg_parse_6(nlh, hdrlen, tb, max, policy, extack) \
 	(nlmsg_len(nlh) < (int)(hdrlen) ? -EINVAL : \
 	 kapi_nla_parse(tb, max, nlmsg_attrdata(nlh, hdrlen), nlmsg_attrlen(nlh, hdrlen), policy, extack))
+/* As nla_parse(), without the pointers. */
+static inline int nla_validate(const struct nlattr *head, int len, int maxtype, const struct nla_policy *policy,
+			       struct netlink_ext_ack *extack)
+{
+	return kapi_nla_parse(NULL, maxtype, head, len, policy, extack);
+}
+#define nla_validate_deprecated nla_validate
+static inline int nla_validate_nested(const struct nlattr *nla, int maxtype, const struct nla_policy *policy,
+				      struct netlink_ext_ack *extack)
+{
+	return nla_validate(nla_data(nla), nla_len(nla), maxtype, policy, extack);
+}
+static inline int nlmsg_validate_deprecated(const struct nlmsghdr *nlh, int hdrlen, int maxtype,
+					    const struct nla_policy *policy, struct netlink_ext_ack *extack)
+{
+	if (nlmsg_len(nlh) < hdrlen)
+		return -EINVAL;
+	return nla_validate(nlmsg_attrdata(nlh, hdrlen), nlmsg_attrlen(nlh, hdrlen), maxtype, policy, extack);
+}
+static inline void *nlmsg_payload(const struct nlmsghdr *nlh, size_t len)
+{
+	return nlmsg_len(nlh) < (int)len ? NULL : nlmsg_data(nlh);
+}
+static inline int nlmsg_seq(const struct nlmsghdr *nlh) { return nlh ? (int)nlh->nlmsg_seq : 0; }
+static inline struct nlmsghdr *nlmsg_put_answer(struct sk_buff *skb, struct netlink_callback *cb, int type, int payload,
+						int flags)
+{
+	return nlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, type, payload, flags);
+}
+/* Tells a group, and who asked if @report. */
+static inline int nlmsg_notify(struct sock *sk, struct sk_buff *skb, u32 portid, unsigned int group, int report, gfp_t flags)
+{
+	return group ? nlmsg_multicast(sk, skb, 0, group, flags) : nlmsg_unicast(sk, skb, portid);
+}
 #define nlmsg_parse_deprecated(nlh, hdrlen, tb, max, policy, extack) __kapi_nlmsg_parse_6(nlh, hdrlen, tb, max, policy, extack)
 
 #endif

@@ -7,6 +7,7 @@
 #include <linux/skbuff.h>
 #include <linux/types.h>
 #include <net/net_namespace.h>
+#include <kapi/bytes.h>
 
 struct sock {
 	unsigned short sk_family, sk_type;
@@ -16,9 +17,11 @@ struct sock {
 	struct sk_buff_head sk_receive_queue, sk_write_queue;
 	void (*kapi_input)(struct sk_buff *skb);
 	struct list_head kapi_list;
-	/* As large as a socket of netlink. */
-	u8 kapi_rest[920];
+	/* Of netlink: whom it may tell by groups. */
+	void *kapi_listeners;
+	u8 kapi_rest[KAPI_SOCK_BYTES - 104];
 };
+KAPI_IS_LARGE(struct sock, KAPI_SOCK_BYTES);
 
 static inline struct net *sock_net(const struct sock *sk) { return &init_net; }
 

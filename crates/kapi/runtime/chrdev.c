@@ -78,17 +78,21 @@ void unregister_chrdev_region(dev_t first, unsigned int count)
 		}
 }
 
+/* Of one that cdev_alloc() made, which is freed with its last reference. */
+static const struct kobj_type cdev_allocated_type;
+
 static void cdev_release(struct kobject *kobj)
 {
 	struct cdev *cdev = container_of(kobj, struct cdev, kobj);
 	struct kobject *parent = kobj->parent;
 
-	if (cdev->kapi_allocated)
+	if (kobj->ktype == &cdev_allocated_type)
 		kapi_kfree_for(cdev, kapi_module_site());
 	kobject_put(parent);
 }
 
 static const struct kobj_type cdev_type = { .release = cdev_release };
+static const struct kobj_type cdev_allocated_type = { .release = cdev_release };
 
 void cdev_init(struct cdev *cdev, const struct file_operations *fops)
 {
@@ -104,7 +108,7 @@ struct cdev *cdev_alloc(void)
 
 	if (cdev) {
 		cdev_init(cdev, NULL);
-		cdev->kapi_allocated = true;
+		cdev->kobj.ktype = &cdev_allocated_type;
 	}
 	return cdev;
 }

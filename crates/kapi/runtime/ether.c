@@ -22,6 +22,88 @@ void ether_setup(struct net_device *dev)
 	eth_broadcast_addr(dev->broadcast);
 }
 
+/* Addresses that a device listens to: one of each list, as often as it was added. */
+static int add_addr(struct net_device *dev, struct netdev_hw_addr_list *list, const unsigned char *addr, unsigned long site)
+{
+	struct netdev_hw_addr *ha;
+
+	netdev_hw_addr_list_for_each(ha, list)
+		if (!memcmp(ha->addr, addr, dev->addr_len)) {
+			ha->refcount++;
+			return 0;
+		}
+	ha = kapi_kmalloc_for(sizeof(*ha), GFP_ATOMIC | __GFP_ZERO, site);
+	if (!ha)
+		return -ENOMEM;
+	memcpy(ha->addr, addr, dev->addr_len);
+	ha->refcount = 1;
+	list_add_tail(&ha->list, &list->list);
+	list->count++;
+	return 0;
+}
+
+static int del_addr(struct net_device *dev, struct netdev_hw_addr_list *list, const unsigned char *addr, unsigned long site)
+{
+	struct netdev_hw_addr *ha;
+
+	netdev_hw_addr_list_for_each(ha, list) {
+		if (memcmp(ha->addr, addr, dev->addr_len))
+			continue;
+		if (--ha->refcount)
+			return 0;
+		list_del(&ha->list);
+		list->count--;
+		kapi_kfree_for(ha, site);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int changed(struct net_device *dev, int error)
+{
+	if (!error && (dev->flags & IFF_UP) && dev->netdev_ops->ndo_set_rx_mode)
+		dev->netdev_ops->ndo_set_rx_mode(dev);
+	return error;
+}
+
+int dev_mc_add(struct net_device *dev, const unsigned char *addr)
+{
+	return changed(dev, add_addr(dev, &dev->mc, addr, kapi_module_site()));
+}
+
+int dev_mc_del(struct net_device *dev, const unsigned char *addr)
+{
+	return changed(dev, del_addr(dev, &dev->mc, addr, kapi_module_site()));
+}
+
+int dev_uc_add(struct net_device *dev, const unsigned char *addr)
+{
+	return changed(dev, add_addr(dev, &dev->uc, addr, kapi_module_site()));
+}
+
+int dev_uc_del(struct net_device *dev, const unsigned char *addr)
+{
+	return changed(dev, del_addr(dev, &dev->uc, addr, kapi_module_site()));
+}
+
+/* With the device that they are of. */
+static void free_of_device(void *dev) { free_netdev(dev); }
+static void unregister_of_device(void *dev) { unregister_netdev(dev); }
+
+struct net_device *devm_alloc_etherdev_mqs(struct device *dev, int size, unsigned int txqs, unsigned int rxqs)
+{
+	struct net_device *ndev = alloc_etherdev_mqs(size, txqs, rxqs);
+
+	return ndev && devm_add_action_or_reset(dev, free_of_device, ndev) ? NULL : ndev;
+}
+
+int devm_register_netdev(struct device *dev, struct net_device *ndev)
+{
+	int error = register_netdev(ndev);
+
+	return error ?: devm_add_action_or_reset(dev, unregister_of_device, ndev);
+}
+
 struct net_device *alloc_etherdev_mqs(int size, unsigned int txqs, unsigned int rxqs)
 {
 	return alloc_netdev_mqs(size, "eth%d", NET_NAME_ENUM, ether_setup, txqs, rxqs);
@@ -113,9 +195,9 @@ int dev_forward_skb(struct net_device *dev, struct sk_buff *skb)
 /* Counters. */
 void netdev_stats_to_stats64(struct rtnl_link_stats64 *to, const struct net_device_stats *from)
 {
-	BUILD_BUG_ON(sizeof(*to) != sizeof(*from) + sizeof(u64));
+	BUILD_BUG_ON(sizeof(*to) != sizeof(*from) + 2 * sizeof(u64));
 	memcpy(to, from, sizeof(*from));
-	to->rx_nohandler = 0;
+	to->rx_nohandler = to->rx_otherhost_dropped = 0;
 }
 
 void dev_lstats_read(struct net_device *dev, u64 *packets, u64 *bytes)

@@ -8,6 +8,10 @@
 #include <net/genetlink.h>
 #include <net/sock.h>
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0)
+KAPI_IS_LARGE(struct genl_dumpit_info, KAPI_GENL_DUMPIT_INFO_BYTES);
+#endif
+
 #define FIRST_ID 0x14
 #define ATTRIBUTES_MAX 256
 
@@ -38,20 +42,21 @@ static struct genl_family *family_of(int id)
 	return NULL;
 }
 
-static void find_split(const struct genl_family *family, u8 cmd, struct command *found)
+/* A command and its dump have a policy each. */
+static void find_split(const struct genl_family *family, u8 cmd, bool dumps, struct command *found)
 {
 	int i;
 
 	for (i = 0; i < family->n_split_ops; i++) {
 		const struct genl_split_ops *ops = &family->split_ops[i];
 
-		if (ops->cmd != cmd)
+		if (ops->cmd != cmd || dumps != !!(ops->flags & GENL_CMD_CAP_DUMP))
 			continue;
 		found->policy = ops->policy;
 		found->maxattr = ops->maxattr;
 		found->internal_flags = ops->internal_flags;
 		found->flags |= ops->flags;
-		if (ops->flags & GENL_CMD_CAP_DUMP) {
+		if (dumps) {
 			found->dump = (struct netlink_dump_control){ .start = ops->start, .dump = ops->dumpit, .done = ops->done };
 			continue;
 		}
@@ -61,7 +66,7 @@ static void find_split(const struct genl_family *family, u8 cmd, struct command 
 	}
 }
 
-static bool find(const struct genl_family *family, u8 cmd, struct command *found)
+static bool find(const struct genl_family *family, u8 cmd, bool dumps, struct command *found)
 {
 	int i;
 
@@ -88,7 +93,7 @@ static bool find(const struct genl_family *family, u8 cmd, struct command *found
 		found->internal_flags = ops->internal_flags;
 		found->flags = ops->flags;
 	}
-	find_split(family, cmd, found);
+	find_split(family, cmd, dumps, found);
 	return found->doit || found->dump.dump;
 }
 
@@ -114,24 +119,77 @@ static void behind(const struct genl_family *family, const struct command *c, st
 		family->post_doit(&ops, skb, info);
 }
 
+static struct genl_info about(const struct genl_family *family, struct sk_buff *skb, struct nlmsghdr *nlh,
+			      struct netlink_ext_ack *extack)
+{
+	struct genl_info info = { .snd_seq = nlh->nlmsg_seq, .snd_portid = NETLINK_CB(skb).portid,
+				  .nlhdr = nlh, .genlhdr = nlmsg_data(nlh), .extack = extack };
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+	info.userhdr = genlmsg_data(info.genlhdr);
+#else
+	info.family = family;
+#endif
+	return info;
+}
+
+/* The attributes of a command by number, for the function at @site; none if it takes none. */
+static int parse(const struct genl_family *family, const struct command *c, struct nlmsghdr *nlh, struct nlattr ***attrs,
+		 struct netlink_ext_ack *extack, unsigned long site)
+{
+	*attrs = NULL;
+	if (!c->maxattr)
+		return 0;
+	*attrs = kapi_kmalloc_for((c->maxattr + 1) * sizeof(**attrs), GFP_KERNEL | __GFP_ZERO, site);
+	if (!*attrs)
+		return -ENOMEM;
+	return nlmsg_parse(nlh, GENL_HDRLEN + (int)family->hdrsize, *attrs, (int)c->maxattr, c->policy, extack);
+}
+
 static int do_command(const struct genl_family *family, const struct command *c, struct sk_buff *skb, struct nlmsghdr *nlh,
 		      struct netlink_ext_ack *extack)
 {
-	struct genl_info info = { .snd_seq = nlh->nlmsg_seq, .snd_portid = NETLINK_CB(skb).portid, .family = family,
-				  .nlhdr = nlh, .genlhdr = nlmsg_data(nlh), .extack = extack };
-	int hdrlen = GENL_HDRLEN + (int)family->hdrsize, error;
+	unsigned long site = (unsigned long)c->doit + 1;
+	struct genl_info info = about(family, skb, nlh, extack);
+	int error = parse(family, c, nlh, &info.attrs, extack, site);
 
-	info.userhdr = genlmsg_data(info.genlhdr);
-	info.attrs = c->maxattr ? kapi_alloc((c->maxattr + 1) * sizeof(*info.attrs)) : NULL;
-	error = info.attrs ? nlmsg_parse(nlh, hdrlen, info.attrs, (int)c->maxattr, c->policy, extack) : 0;
 	if (!error)
 		error = before(family, c, skb, &info);
 	if (!error) {
 		error = c->doit(skb, &info);
 		behind(family, c, skb, &info);
 	}
-	if (info.attrs)
-		kapi_free(info.attrs, (c->maxattr + 1) * sizeof(*info.attrs));
+	kapi_kfree_for(info.attrs, site);
+	return error;
+}
+
+/* Its data are blocks of kmalloc's, as Linux has them, until it is over. */
+static int dump_command(const struct genl_family *family, struct command *c, struct sk_buff *skb, struct nlmsghdr *nlh,
+			struct netlink_ext_ack *extack)
+{
+	unsigned long site = (unsigned long)c->dump.dump + 1;
+	struct genl_dumpit_info *info = kapi_kmalloc_for(sizeof(*info), GFP_KERNEL | __GFP_ZERO, site);
+	struct nlattr **attrs = NULL;
+	int error = info ? parse(family, c, nlh, &attrs, extack, site) : -ENOMEM;
+
+	if (!error) {
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+		info->family = family;
+		info->attrs = attrs;
+#else
+		info->info = about(family, skb, nlh, extack);
+		info->info.attrs = attrs;
+#endif
+		info->op.cmd = c->cmd;
+		info->op.internal_flags = c->internal_flags;
+		info->op.flags = c->flags;
+		c->dump.data = info;
+		c->dump.module = family->module;
+		c->dump.extack = extack;
+		error = netlink_dump_start(genl, skb, nlh, &c->dump);
+	}
+	kapi_kfree_for(attrs, site);
+	kapi_kfree_for(info, site);
 	return error;
 }
 
@@ -140,20 +198,20 @@ static int receive(struct sk_buff *skb, struct nlmsghdr *nlh, struct netlink_ext
 	struct genl_family *family = family_of(nlh->nlmsg_type);
 	struct genlmsghdr *header = nlmsg_data(nlh);
 	struct command c;
+	bool dumps;
 
 	if (!family)
 		return -ENOENT;
 	if (nlh->nlmsg_len < (u32)nlmsg_msg_size(GENL_HDRLEN + (int)family->hdrsize))
 		return -EINVAL;
-	if (!find(family, header->cmd, &c))
+	dumps = (nlh->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
+	if (!find(family, header->cmd, dumps, &c))
 		return -EOPNOTSUPP;
-	if ((nlh->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP)
+	if (!dumps)
 		return c.doit ? do_command(family, &c, skb, nlh, extack) : -EOPNOTSUPP;
 	if (!c.dump.dump)
 		return -EOPNOTSUPP;
-	c.dump.module = family->module;
-	c.dump.extack = extack;
-	return netlink_dump_start(genl, skb, nlh, &c.dump);
+	return dump_command(family, &c, skb, nlh, extack);
 }
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(4, 12, 0)

@@ -194,6 +194,16 @@ int netif_rx(struct sk_buff *skb)
 	return NET_RX_SUCCESS;
 }
 
+void netif_receive_skb_list(struct list_head *head)
+{
+	struct sk_buff *skb, *next;
+
+	list_for_each_entry_safe(skb, next, head, list) {
+		skb_list_del_init(skb);
+		netif_receive_skb(skb);
+	}
+}
+
 int napi_gro_receive(struct napi_struct *napi, struct sk_buff *skb) { return netif_receive_skb(skb); }
 
 /* Pollers. */
@@ -220,8 +230,13 @@ static void unlist(struct napi_struct *napi)
 
 void netif_napi_del(struct napi_struct *napi)
 {
+	char text[96];
+
 	if (!napi->dev)
 		return;
+	if (!test_bit(NAPI_STATE_SCHED, &napi->state))
+		kapi_misuse(KAPI_LEFT, text, (size_t)scnprintf(text, sizeof(text), "the poller `%ps` of `%s` is enabled where it goes",
+			    napi->poll, napi->dev->name), kapi_module_site());
 	unlist(napi);
 	list_del_rcu(&napi->dev_list);
 	napi->dev = NULL;
@@ -315,11 +330,42 @@ static bool lock_queue(struct netdev_queue *txq)
 	return true;
 }
 
+void __netif_tx_lock(struct netdev_queue *txq, int cpu) { lock_queue(txq); }
+
 static void unlock_queue(struct netdev_queue *txq)
 {
 	WRITE_ONCE(txq->xmit_lock_owner, NULL);
 	clear_bit_unlock(__QUEUE_STATE_FROZEN, &txq->state);
 	preempt_enable();
+}
+
+void __netif_tx_unlock(struct netdev_queue *txq) { unlock_queue(txq); }
+
+bool __netif_tx_trylock(struct netdev_queue *txq)
+{
+	preempt_disable();
+	if (!test_and_set_bit(__QUEUE_STATE_FROZEN, &txq->state)) {
+		WRITE_ONCE(txq->xmit_lock_owner, current);
+		return true;
+	}
+	preempt_enable();
+	return false;
+}
+
+void netif_tx_lock(struct net_device *dev)
+{
+	unsigned int i;
+
+	for (i = 0; i < dev->num_tx_queues; i++)
+		lock_queue(&dev->_tx[i]);
+}
+
+void netif_tx_unlock(struct net_device *dev)
+{
+	unsigned int i;
+
+	for (i = dev->num_tx_queues; i; i--)
+		unlock_queue(&dev->_tx[i - 1]);
 }
 
 /* Whether the driver took the frame. */
@@ -495,6 +541,8 @@ void kapi_net_begin(struct net_device *dev)
 		return;
 	dev->watchdog_timeo = dev->watchdog_timeo > 0 ? dev->watchdog_timeo : 5 * HZ;
 	timer_setup(&dev->watchdog_timer, watch, 0);
+	/* It is the device's, which is told where it is left. */
+	dev->watchdog_timer.data = 1;
 	mod_timer(&dev->watchdog_timer, jiffies + (unsigned long)dev->watchdog_timeo);
 }
 

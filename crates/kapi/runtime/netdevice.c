@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Network devices: their memory, their names and numbers, and their life from registration to the last reference.
+// Network devices: their names and numbers, and their life from registration to the last reference.
 //
-// How it works: a device and its queues are blocks of kmalloc's of the caller's, so that one which is not freed is a leak.
-// `lo` is there from the first device on, as number 1; it is the runtime's. References that are left when a device is
-// unregistered are told, where Linux would wait for ever.
+// How it works: `lo` is there from the first device on, as number 1; it is the runtime's. References that are left when a
+// device is unregistered are told, where Linux would wait for ever.
 #include "host.h"
 #include <linux/bug.h>
 #include <linux/kernel.h>
@@ -11,101 +10,11 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 
-struct net init_net = { .dev_base_head = LIST_HEAD_INIT(init_net.dev_base_head) };
 static DEFINE_MUTEX(rtnl);
 static RAW_NOTIFIER_HEAD(chain);
 static LIST_HEAD(going);
-
-/* Memory. */
-static void *take(size_t bytes, unsigned long site)
-{
-	void *p = site ? kapi_kmalloc_for(bytes, GFP_KERNEL | __GFP_ZERO, site) : kapi_alloc(bytes);
-
-	return p && !site ? memset(p, 0, bytes) : p;
-}
-
-static struct net_device *make(size_t size, const char *name, void (*setup)(struct net_device *dev), unsigned int txqs,
-			       unsigned int rxqs, unsigned long site)
-{
-	struct net_device *dev = take(ALIGN(sizeof(*dev), NETDEV_ALIGN) + size, site);
-	unsigned int i;
-
-	if (!dev)
-		return NULL;
-	dev->_tx = take(txqs * sizeof(*dev->_tx), site);
-	dev->_rx = take(rxqs * sizeof(*dev->_rx), site);
-	dev->kapi_addr = take(64 + MAX_ADDR_LEN, site);
-	if (!dev->_tx || !dev->_rx || !dev->kapi_addr) {
-		kapi_kfree_for(dev->_tx, site);
-		kapi_kfree_for(dev->_rx, site);
-		kapi_kfree_for(dev->kapi_addr, site);
-		kapi_kfree_for(dev, site);
-		return NULL;
-	}
-	dev->dev_addr = dev->kapi_addr;
-	dev->num_tx_queues = dev->real_num_tx_queues = txqs;
-	dev->num_rx_queues = dev->real_num_rx_queues = rxqs;
-	for (i = 0; i < txqs; i++) {
-		dev->_tx[i].dev = dev;
-		skb_queue_head_init(&dev->_tx[i].kapi_waits);
-		INIT_LIST_HEAD(&dev->_tx[i].kapi_woken);
-	}
-	for (i = 0; i < rxqs; i++)
-		dev->_rx[i].dev = dev;
-	INIT_LIST_HEAD(&dev->napi_list);
-	INIT_LIST_HEAD(&dev->dev_list);
-	INIT_LIST_HEAD(&dev->kapi_later);
-	dev_net_set(dev, &init_net);
-	dev->min_mtu = 0;
-	dev->max_mtu = 0;
-	dev->tx_queue_len = 1000;
-	setup(dev);
-	strscpy(dev->name, name, sizeof(dev->name));
-	dev->dev.init_name = dev->name;
-	return dev;
-}
-
-struct net_device *alloc_netdev_mqs(int size, const char *name, unsigned char name_type, void (*setup)(struct net_device *dev),
-				    unsigned int txqs, unsigned int rxqs)
-{
-	struct net_device *dev;
-
-	might_sleep();
-	if (WARN_ON(strlen(name) >= IFNAMSIZ || txqs < 1 || rxqs < 1))
-		return NULL;
-	dev = make((size_t)size, name, setup, txqs, rxqs, kapi_module_site());
-	if (dev)
-		dev->name_assign_type = name_type;
-	return dev;
-}
-
-static void remove(struct net_device *dev);
-
-void free_netdev(struct net_device *dev)
-{
-	unsigned long site = kapi_module_site();
-	struct napi_struct *napi, *next;
-	char text[96];
-
-	might_sleep();
-	if (dev->reg_state == NETREG_REGISTERED) {
-		kapi_misuse(KAPI_LEFT, text, (size_t)scnprintf(text, sizeof(text),
-			    "the network device `%s` is registered in memory that is freed", dev->name), site);
-		remove(dev);
-	}
-	/* At the end of rtnl_lock() it goes by itself. */
-	if (dev->reg_state == NETREG_UNREGISTERING) {
-		dev->needs_free_netdev = true;
-		return;
-	}
-	list_for_each_entry_safe(napi, next, &dev->napi_list, dev_list)
-		netif_napi_del(napi);
-	dev->reg_state = NETREG_RELEASED;
-	kapi_kfree_for(dev->_tx, site);
-	kapi_kfree_for(dev->_rx, site);
-	kapi_kfree_for(dev->kapi_addr, site);
-	kapi_kfree_for(dev, site);
-}
+/* The block that a device has while it is registered: the entry of its name. */
+#define NAME_NODE 3
 
 /* The first device, which is nobody's. */
 static netdev_tx_t lo_xmit(struct sk_buff *skb, struct net_device *dev)
@@ -143,7 +52,7 @@ static void lo_is_there(void)
 
 	if (init_net.loopback_dev)
 		return;
-	lo = make(0, "lo", lo_setup, 1, 1, 0);
+	lo = kapi_net_make(0, "lo", lo_setup, 1, 1, 0);
 	if (!lo)
 		return;
 	lo->ifindex = next_index();
@@ -362,6 +271,7 @@ int register_netdevice(struct net_device *dev)
 		dev->mtu = 0;
 	dev_hold(dev);
 	list_add_tail(&dev->dev_list, &init_net.dev_base_head);
+	dev->kapi_blocks[NAME_NODE] = kapi_net_take(KAPI_NETDEV_NAME_NODE_BYTES, dev->kapi_maker);
 	kapi_stands_at(dev, "the network device", dev->name, dev->kapi_site);
 	error = notifier_to_errno(call_netdevice_notifiers(NETDEV_REGISTER, dev));
 	if (!error)
@@ -371,7 +281,7 @@ int register_netdevice(struct net_device *dev)
 }
 
 /* Off the lists; what is left of it goes when the lock is given up. */
-static void remove(struct net_device *dev)
+static void take_off(struct net_device *dev)
 {
 	dev_close(dev);
 	list_del_init(&dev->dev_list);
@@ -382,8 +292,35 @@ static void remove(struct net_device *dev)
 	if (dev->netdev_ops->ndo_uninit)
 		dev->netdev_ops->ndo_uninit(dev);
 	drop_counters(dev);
+	kapi_kfree_for(dev->kapi_blocks[NAME_NODE], dev->kapi_site);
+	dev->kapi_blocks[NAME_NODE] = NULL;
 	dev_put(dev);
 	dev->reg_state = NETREG_UNREGISTERED;
+}
+
+void free_netdev(struct net_device *dev)
+{
+	unsigned long site = kapi_module_site();
+	struct napi_struct *napi, *next;
+	char text[96];
+
+	might_sleep();
+	if (kapi_net_freed_again(dev, site))
+		return;
+	if (dev->reg_state == NETREG_REGISTERED) {
+		kapi_misuse(KAPI_LEFT, text, (size_t)scnprintf(text, sizeof(text),
+			    "the network device `%s` is registered in memory that is freed", dev->name), site);
+		take_off(dev);
+	}
+	/* At the end of rtnl_lock() it goes by itself. */
+	if (dev->reg_state == NETREG_UNREGISTERING) {
+		dev->needs_free_netdev = true;
+		return;
+	}
+	list_for_each_entry_safe(napi, next, &dev->napi_list, dev_list)
+		netif_napi_del(napi);
+	dev->reg_state = NETREG_RELEASED;
+	kapi_net_give_back(dev, site);
 }
 
 void unregister_netdevice_queue(struct net_device *dev, struct list_head *head)
@@ -395,7 +332,7 @@ void unregister_netdevice_queue(struct net_device *dev, struct list_head *head)
 		return;
 	}
 	dev->kapi_site = kapi_module_site();
-	remove(dev);
+	take_off(dev);
 	dev->reg_state = NETREG_UNREGISTERING;
 	list_add_tail(&dev->kapi_later, &going);
 }

@@ -36,16 +36,28 @@ static struct sock *socket_of(int protocol)
 	return NULL;
 }
 
+/* The runtime's own, if there is no site. */
+static void *take(size_t bytes, unsigned long site)
+{
+	void *p = site ? kapi_kmalloc_for(bytes, GFP_KERNEL | __GFP_ZERO, site) : kapi_alloc(bytes);
+
+	return p && !site ? memset(p, 0, bytes) : p;
+}
+
 static struct sock *new_socket(int unit, const struct netlink_kernel_cfg *cfg, unsigned long site)
 {
 	struct sock *sk;
 
 	if (unit < 0 || unit >= MAX_LINKS || UNDER_LOCK(&lock, socket_of(unit)))
 		return NULL;
-	sk = site ? kapi_kmalloc_for(sizeof(*sk), GFP_KERNEL, site) : kapi_alloc(sizeof(*sk));
+	sk = take(KAPI_NETLINK_SOCK_BYTES, site);
 	if (!sk)
 		return NULL;
-	memset(sk, 0, sizeof(*sk));
+	sk->kapi_listeners = take(KAPI_NETLINK_LISTENERS_BYTES, site);
+	if (!sk->kapi_listeners) {
+		kapi_kfree_for(sk, site);
+		return NULL;
+	}
 	sk->sk_family = AF_NETLINK;
 	sk->sk_protocol = unit;
 	sk->sk_allocation = GFP_KERNEL;
@@ -85,6 +97,7 @@ void netlink_kernel_release(struct sock *sk)
 	kapi_gone(sk);
 	synchronize_rcu();
 	skb_queue_purge(&sk->sk_receive_queue);
+	kapi_kfree_for(sk->kapi_listeners, site);
 	kapi_kfree_for(sk, site);
 }
 

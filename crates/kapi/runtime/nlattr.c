@@ -121,6 +121,21 @@ size_t nla_strlcpy(char *to, const struct nlattr *nla, size_t size)
 	return text_bytes(nla);
 }
 
+void *nla_memdup(const struct nlattr *nla, gfp_t gfp)
+{
+	void *p = kapi_kmalloc_for(nla_len(nla), gfp, kapi_module_site());
+
+	return p ? memcpy(p, nla_data(nla), nla_len(nla)) : NULL;
+}
+
+int nla_append(struct sk_buff *skb, int len, const void *data)
+{
+	if (skb_tailroom(skb) < (int)NLA_ALIGN(len))
+		return -EMSGSIZE;
+	skb_put_data(skb, data, (unsigned int)len);
+	return 0;
+}
+
 char *nla_strdup(const struct nlattr *nla, gfp_t gfp)
 {
 	size_t n = text_bytes(nla);

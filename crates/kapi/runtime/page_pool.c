@@ -15,9 +15,10 @@
 
 /* Of page->pp_magic: the page is out, as whose pool says. */
 #define PAGE_IS_OUT 0x70700000UL
-/* Pages of the ring if the module says nothing, and at most. */
-#define RING_USUAL 1024
+/* Pages of the ring if the module says nothing, what it may say, and what it gets at most. */
+#define RING_USUAL 1024U
 #define RING_MAX 32768
+#define RING_PAGES_MAX 16384U
 
 struct kapi_pool {
 	spinlock_t lock;
@@ -64,8 +65,8 @@ struct page_pool *page_pool_create(const struct page_pool_params *params)
 	memset(state, 0, sizeof(*state));
 	spin_lock_init(&state->lock);
 	state->p = pool->p = *params;
-	state->ring_size = params->pool_size ?: RING_USUAL;
-	state->ring = kapi_alloc(state->ring_size * sizeof(*state->ring));
+	state->ring_size = min(params->pool_size ?: RING_USUAL, RING_PAGES_MAX);
+	state->ring = kapi_kmalloc_for(state->ring_size * sizeof(*state->ring), GFP_KERNEL, site);
 	if (!state->ring) {
 		kapi_free(state, sizeof(*state));
 		kapi_kfree_for(pool, site);
@@ -214,7 +215,6 @@ struct page *page_pool_alloc_frag(struct page_pool *of, unsigned int *offset, un
 
 static void free_state(struct kapi_pool *pool)
 {
-	kapi_free(pool->ring, pool->ring_size * sizeof(*pool->ring));
 	kapi_free(pool, sizeof(*pool));
 }
 
@@ -307,6 +307,8 @@ void page_pool_destroy(struct page_pool *of)
 		give_up(pool, pool->cache[--pool->cached]);
 	while (pool->ringed)
 		give_up(pool, pool->ring[--pool->ringed]);
+	/* Nothing waits any more. */
+	kapi_kfree_for(pool->ring, site);
 	if (over)
 		free_state(pool);
 	kapi_gone(of);

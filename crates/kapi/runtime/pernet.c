@@ -15,7 +15,7 @@ static void drop_data(struct pernet_operations *ops)
 	if (!ops->id || !ops->size)
 		return;
 	data_of[*ops->id] = NULL;
-	kapi_free(ops->kapi_data, ops->size);
+	kapi_kfree_for(ops->kapi_data, kapi_module_site());
 	ops->kapi_data = NULL;
 }
 
@@ -27,10 +27,9 @@ static int take_data(struct pernet_operations *ops)
 		return 0;
 	while (id < IDS_MAX && data_of[id])
 		id++;
-	ops->kapi_data = id < IDS_MAX ? kapi_alloc(ops->size) : NULL;
+	ops->kapi_data = id < IDS_MAX ? kapi_kmalloc_for(ops->size, GFP_KERNEL | __GFP_ZERO, kapi_module_site()) : NULL;
 	if (!ops->kapi_data)
 		return -ENOMEM;
-	memset(ops->kapi_data, 0, ops->size);
 	*ops->id = id;
 	data_of[id] = ops->kapi_data;
 	return 0;

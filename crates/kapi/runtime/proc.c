@@ -8,8 +8,15 @@
 
 struct proc_dir_entry proc_root = {
 	.name = "", .mode = S_IFDIR | 0555,
-	.kapi_children = LIST_HEAD_INIT(proc_root.kapi_children),
+	.kapi_children = { &kapi_proc_net.kapi_siblings, &kapi_proc_net.kapi_siblings },
 	.kapi_siblings = LIST_HEAD_INIT(proc_root.kapi_siblings),
+};
+
+/* The folder of the network, which is there from the beginning. */
+struct proc_dir_entry kapi_proc_net = {
+	.name = "net", .namelen = 3, .mode = S_IFDIR | 0555, .parent = &proc_root,
+	.kapi_children = LIST_HEAD_INIT(kapi_proc_net.kapi_children),
+	.kapi_siblings = { &proc_root.kapi_children, &proc_root.kapi_children },
 };
 
 static struct proc_dir_entry *debugfs_root;
@@ -65,7 +72,7 @@ struct proc_dir_entry *kapi_proc_add(const char *name, umode_t mode, struct proc
 	entry->parent = dir;
 	INIT_LIST_HEAD(&entry->kapi_children);
 	list_add_tail(&entry->kapi_siblings, &dir->kapi_children);
-	if (dir == &proc_root || dir == debugfs_root)
+	if (dir == &proc_root || dir == &kapi_proc_net || dir == debugfs_root)
 		kapi_stands(entry, kind_of(entry, dir), name);
 	return entry;
 }

@@ -4,12 +4,17 @@
 #include <linux/kernel.h>
 #include <linux/skbuff.h>
 #include <linux/version.h>
+#include <kapi/bytes.h>
 
-_Static_assert(sizeof(struct sk_buff) == 232, "as on x86-64");
-_Static_assert(sizeof(struct skb_shared_info) == 320, "as on x86-64");
+KAPI_IS_LARGE(struct sk_buff, KAPI_SK_BUFF_BYTES);
+KAPI_IS_LARGE(struct sk_buff_fclones, KAPI_SK_BUFF_FCLONES_BYTES);
+KAPI_IS_LARGE(struct skb_shared_info, KAPI_SKB_SHARED_INFO_BYTES);
 
-/* What small data has room for: the largest header of a packet, and what the networks below put before it. */
-#define SMALL_BYTES SKB_DATA_ALIGN(640UL)
+/*
+ * What small data has room for: the largest header of a packet, since 6.11 one that GRO joins with room in front, and the
+ * shared information.
+ */
+#define SMALL_BYTES KAPI_BYTES(640UL, 704UL, 704UL)
 
 /* Since 6.3 small data has a cache of its own. */
 #define HAS_SMALL (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0))

@@ -17,6 +17,13 @@ static DEFINE_SPINLOCK(lock);
 static struct task_struct *thread;
 static void *volatile running;
 static volatile unsigned int events;
+/* A tasklet of the runtime's own runs. */
+static bool serves;
+
+static bool is_own(const void *fn)
+{
+	return (const char *)fn >= kapi_runtime_begin && (const char *)fn < kapi_runtime_end;
+}
 
 /* Calls back with the lock dropped, as in a soft interrupt. */
 static void call(void *what, unsigned long *flags, void (*fn)(void *), void *arg)
@@ -39,7 +46,9 @@ static bool run_tasklet(unsigned long *flags)
 			continue;
 		list_del_init(&t->entry);
 		t->state = 0;
+		serves = is_own(t->func);
 		call(t, flags, (void (*)(void *))t->func, t->kapi_new ? (void *)t : (void *)t->data);
+		serves = false;
 		return true;
 	}
 	return false;
@@ -281,11 +290,6 @@ void tasklet_kill(struct tasklet_struct *t)
 	} while (state);
 }
 
-static bool is_own(const void *fn)
-{
-	return (const char *)fn >= kapi_runtime_begin && (const char *)fn < kapi_runtime_end;
-}
-
 /* A timer whose function is the runtime's own is that of a delayed work. */
 static const char *kind_of(const void *fn)
 {
@@ -307,6 +311,19 @@ static void tell(const char *kind, const void *fn, unsigned long site)
 	kapi_tell_left(kind, name, site);
 }
 
+static bool own_is_busy(void)
+{
+	struct tasklet_struct *tasklet;
+
+	list_for_each_entry(tasklet, &tasklets, entry)
+		if (is_own(tasklet->func))
+			return true;
+	return serves;
+}
+
+/* How long what the runtime still does for the module may take: frames that are on their way. */
+#define SERVE_MS 1000
+
 /* What is armed when the module is gone. */
 void kapi_tell_timers(void)
 {
@@ -314,14 +331,20 @@ void kapi_tell_timers(void)
 	struct hrtimer *hrtimer;
 	struct timer_list *timer;
 	unsigned long flags;
+	int ms;
 
+	for (ms = 0; ms < SERVE_MS && UNDER_LOCK(&lock, own_is_busy()); ms++)
+		kapi_host_sleep(1);
 	spin_lock_irqsave(&lock, flags);
 	list_for_each_entry(timer, &timers, entry)
-		tell(kind_of(timer->function), function_of(timer), timer->kapi_site);
+		/* One that is not a delayed work's, and the runtime's own, has data. */
+		if (!is_own(timer->function) || !timer->data)
+			tell(kind_of(timer->function), function_of(timer), timer->kapi_site);
 	list_for_each_entry(hrtimer, &hrtimers, entry)
 		tell("the high-resolution timer", hrtimer->function, hrtimer->kapi_site);
 	list_for_each_entry(tasklet, &tasklets, entry)
-		tell("the tasklet", tasklet->func, tasklet->kapi_site);
+		if (!is_own(tasklet->func))
+			tell("the tasklet", tasklet->func, tasklet->kapi_site);
 	spin_unlock_irqrestore(&lock, flags);
 }
 

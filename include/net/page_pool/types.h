@@ -17,6 +17,7 @@
 #include <linux/mm.h>
 #include <linux/types.h>
 #include <linux/version.h>
+#include <kapi/bytes.h>
 
 #define PP_FLAG_DMA_MAP 0x1U
 #define PP_FLAG_DMA_SYNC_DEV 0x2U
@@ -61,7 +62,9 @@ struct page_pool {
 	u32 user_cnt;
 	/* What outlives the pool while pages are out. */
 	struct kapi_pool *kapi_state;
+	u8 kapi_rest[KAPI_PAGE_POOL_BYTES - sizeof(struct page_pool_params) - 16];
 };
+KAPI_IS_LARGE(struct page_pool, KAPI_PAGE_POOL_BYTES);
 
 extern struct page_pool *page_pool_create(const struct page_pool_params *params);
 extern void page_pool_destroy(struct page_pool *pool);

@@ -37,7 +37,14 @@ static void buffers(void)
 		n++;
 	skb_queue_reverse_walk(&queue, next)
 		n++;
-	IS(n, 4);
+	next = skb_peek(&queue);
+	skb_queue_walk_from(&queue, next)
+		n++;
+	skb_walk_frags(skb, next)
+		n++;
+	skb_list_walk_safe(skb_shinfo(skb)->frag_list, next, other)
+		n++;
+	IS(n, 6);
 	skb_queue_walk_safe(&queue, skb, next) {
 		skb_unlink(skb, &queue);
 		kfree_skb(skb);
@@ -58,6 +65,10 @@ static const struct net_device_ops every_ops = { .ndo_start_xmit = every_xmit };
 
 static void messages(struct net_device *dev)
 {
+	struct {
+		int msg_enable;
+	} tells = { NETIF_MSG_DRV }, *level = &tells;
+
 	netdev_printk(KERN_DEBUG, dev, "level by hand\n");
 	netdev_emerg(dev, "a message of each level\n");
 	netdev_alert(dev, "a message of each level\n");
@@ -67,6 +78,44 @@ static void messages(struct net_device *dev)
 	netdev_notice(dev, "a message of each level\n");
 	netdev_info(dev, "a message of each level\n");
 	netdev_dbg(dev, "this is not printed\n");
+	netif_level(info, level, drv, dev, "of a driver that tells\n");
+	netif_err(level, probe, dev, "this is not printed\n");
+	netif_warn(level, link, dev, "this is not printed\n");
+	netif_notice(level, timer, dev, "this is not printed\n");
+	netif_info(level, ifdown, dev, "this is not printed\n");
+	netif_dbg(level, drv, dev, "this is not printed\n");
+	IS(netif_msg_drv(level), NETIF_MSG_DRV);
+	IS(netif_msg_probe(level) + netif_msg_link(level) + netif_msg_timer(level) + netif_msg_ifdown(level), 0);
+	IS(netif_msg_ifup(level) + netif_msg_rx_err(level) + netif_msg_tx_err(level) + netif_msg_tx_queued(level), 0);
+	IS(netif_msg_intr(level) + netif_msg_tx_done(level) + netif_msg_rx_status(level) + netif_msg_pktdata(level), 0);
+	IS(netif_msg_hw(level) + netif_msg_wol(level), 0);
+}
+
+static void addresses(struct net_device *dev)
+{
+	static const u8 group[ETH_ALEN] = { 0x01, 0x00, 0x5e, 0, 0, 1 }, machine[ETH_ALEN] = { 2, 0, 0, 0, 0, 9 };
+	struct netdev_hw_addr *ha;
+	int n = 0;
+
+	IS(netdev_mc_empty(dev) && netdev_uc_empty(dev), true);
+	IS(dev_mc_add(dev, group), 0);
+	IS(dev_mc_add(dev, group), 0);
+	IS(dev_uc_add(dev, machine), 0);
+	netdev_for_each_mc_addr(ha, dev)
+		n += ha->refcount;
+	netdev_for_each_uc_addr(ha, dev)
+		n += ether_addr_equal(ha->addr, machine);
+	netdev_hw_addr_list_for_each(ha, &dev->mc)
+		n++;
+	IS(n, 4);
+	IS(netdev_mc_count(dev) + netdev_uc_count(dev), 2);
+	IS(netdev_hw_addr_list_count(&dev->mc), 1);
+	IS(dev_mc_del(dev, group), 0);
+	IS(netdev_hw_addr_list_empty(&dev->mc), false);
+	IS(dev_mc_del(dev, group), 0);
+	IS(dev_mc_del(dev, group), -ENOENT);
+	IS(sizeof(devm_alloc_etherdev(&dev->dev, 0)), sizeof(dev));
+	IS(LL_RESERVED_SPACE(dev) <= MAX_HEADER && LL_MAX_HEADER < MAX_HEADER, true);
 }
 
 static void devices(void)
@@ -74,6 +123,7 @@ static void devices(void)
 	struct net_device *dev = alloc_netdev(8, "every%d", NET_NAME_ENUM, ether_setup), *other;
 	static const struct device_type type = { .name = "every" };
 	struct pcpu_sw_netstats __percpu *stats = netdev_alloc_pcpu_stats(struct pcpu_sw_netstats);
+	struct net_device *next;
 	struct napi_struct napi;
 	int n = 0;
 
@@ -99,7 +149,10 @@ static void devices(void)
 		n++;
 	for_each_netdev_rcu(&init_net, other)
 		n++;
-	IS(n, 4);
+	for_each_netdev_safe(&init_net, other, next)
+		n++;
+	IS(n, 6);
+	addresses(dev);
 	IS(next_net_device(first_net_device(&init_net)), dev);
 	IS(first_net_device(&init_net)->ifindex, 1);
 	rtnl_unlock();
@@ -186,6 +239,18 @@ static void attributes(void)
 	NL_SET_ERR_MSG_ATTR(ack, nest, "three");
 	IS(extack.bad_attr, nest);
 	IS(strcmp(extack._msg, "three"), 0);
+	NL_SET_ERR_MSG_FMT(ack, "%d", 4);
+	IS(strcmp(extack._msg, "4"), 0);
+	NL_SET_ERR_MSG_FMT_MOD(ack, "%d", 5);
+	NL_SET_BAD_ATTR(ack, nla);
+	IS(extack.bad_attr, nla);
+	n = 0;
+	nla_for_each_attr_type(nla, A_NUMBER, nlmsg_attrdata(nlh, 0), nlmsg_attrlen(nlh, 0), rem)
+		n++;
+	nla_for_each_nested_type(nla, B_TEXT, nest, rem)
+		n++;
+	IS(n, 2);
+	IS(nla_validate_deprecated(nlmsg_attrdata(nlh, 0), nlmsg_attrlen(nlh, 0), __A_MAX - 1, outer, ack), -ERANGE);
 	IS(nest->nla_type & NLA_F_NESTED & NLA_TYPE_MASK, 0);
 	IS(NLA_F_NET_BYTEORDER, 1 << 14);
 	IS(NLA_ALIGN(5) + NLA_HDRLEN + NLA_ALIGNTO, 16);
@@ -223,6 +288,7 @@ static void sockets(void)
 static int command(struct sk_buff *skb, struct genl_info *info)
 {
 	GENL_SET_ERR_MSG(info, "nothing to do");
+	GENL_SET_ERR_MSG_FMT(info, "%d", 1);
 	return GENL_REQ_ATTR_CHECK(info, 1) ? -EINVAL : 0;
 }
 
@@ -234,6 +300,7 @@ static struct genl_family family = { .id = GENL_ID_GENERATE, .name = "every", .v
 static void families(void)
 {
 	struct sk_buff *skb = genlmsg_new(16, GFP_KERNEL);
+	struct nlattr *tb[3];
 	void *header;
 
 	IS(sizeof(family.name), GENL_NAMSIZ);
@@ -241,6 +308,8 @@ static void families(void)
 	IS(genl_register_family_with_ops(&family, commands), 0);
 	header = genlmsg_put(skb, 0, 0, &family, 0, 1);
 	genlmsg_end(skb, header);
+	IS(genlmsg_parse_deprecated(genlmsg_nlhdr(header), &family, tb, 2, NULL, NULL), 0);
+	IS(GENLMSG_DEFAULT_SIZE, NLMSG_DEFAULT_SIZE - GENL_HDRLEN);
 	IS(genlmsg_multicast_allns(&family, skb, 0, 0), -ESRCH);
 	IS(genl_unregister_family(&family), 0);
 }
@@ -275,3 +344,5 @@ static int __init net_init(void)
 }
 module_init(net_init);
 MODULE_LICENSE("GPL");
+MODULE_ALIAS_GENL_FAMILY("every");
+MODULE_ALIAS_RTNL_LINK("every");

@@ -83,6 +83,9 @@ void atomics(void)
 	smp_mb();
 	smp_rmb();
 	smp_wmb();
+	dma_rmb();
+	dma_wmb();
+	dma_mb();
 	read_barrier_depends();
 	smp_read_barrier_depends();
 	smp_mb__before_atomic();

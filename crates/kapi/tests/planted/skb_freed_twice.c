@@ -1,0 +1,22 @@
+// write to freed memory
+#include <linux/module.h>
+#include <linux/skbuff.h>
+
+static int __init begin(void)
+{
+	struct sk_buff *skb = alloc_skb(100, GFP_KERNEL); // allocated by
+
+	if (!skb)
+		return -ENOMEM;
+	kfree_skb(skb); // freed before by
+	kfree_skb(skb);
+	return 0;
+}
+
+static void __exit end(void)
+{
+}
+
+module_init(begin);
+module_exit(end);
+MODULE_LICENSE("GPL");
