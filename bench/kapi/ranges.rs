@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
-use std::time::Instant;
+use std::{fs, thread};
 
 /// Ranges by their first index: the last one, and a value.
 type Ranges = BTreeMap<u64, (u64, u64)>;
@@ -48,13 +48,21 @@ fn store(ranges: &mut Ranges, first: u64, last: u64, value: Option<u64>) {
     }
 }
 
+/// Nanoseconds that this thread has had a processor, without those of other processes' turns. The kernel adds the last of
+/// them up where a thread gives way.
+fn spent_ns() -> u64 {
+    thread::yield_now();
+    let text = fs::read_to_string("/proc/thread-self/schedstat").expect("Linux has it");
+    text.split_whitespace().next().and_then(|ns| ns.parse().ok()).expect("its first number")
+}
+
 fn time(name: &str, count: u64, mut step: impl FnMut(u64, &mut Draws)) {
     let mut draws = Draws(88_172_645_463_325_252);
-    let start = Instant::now();
+    let start = spent_ns();
     for i in 0..count {
         step(i, &mut draws);
     }
-    println!("{name} {}", start.elapsed().as_nanos() as u64 * 10 / count);
+    println!("{name} {}", (spent_ns() - start) * 10 / count);
 }
 
 fn main() {

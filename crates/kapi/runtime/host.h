@@ -249,11 +249,15 @@ extern struct device *kapi_device_for(const struct class *class, struct device *
 /* Runtime: a network device goes up, and is down; what it received; and frames on their way are there. */
 struct net_device;
 extern void kapi_net_begin(struct net_device *dev);
-/* Runtime: blocks of a device, for the caller at @site or, if that is 0, the runtime's own; and a device off the lists. */
+/*
+ * Runtime: blocks of a device, for the caller at @site or, if that is 0, the runtime's own. What is given back a second time
+ * is told, as far as it is remembered.
+ */
 extern void *kapi_net_take(size_t bytes, unsigned long site);
 extern struct net_device *kapi_net_make(size_t size, const char *name, void (*setup)(struct net_device *dev), unsigned int txqs,
 					unsigned int rxqs, unsigned long site);
-extern void kapi_net_remove(struct net_device *dev);
+extern void kapi_net_give_back(struct net_device *dev, unsigned long site);
+extern bool kapi_net_freed_again(const struct net_device *dev, unsigned long site);
 extern void kapi_net_end(struct net_device *dev);
 extern bool kapi_net_line(int ifindex, char *text, size_t size);
 extern void kapi_net_settle(void);

@@ -7,7 +7,10 @@
 #include <linux/bug.h>
 #include <linux/kernel.h>
 #include <linux/netdevice.h>
+#include <linux/proc_fs.h>
 #include <linux/slab.h>
+
+struct net init_net = { .dev_base_head = LIST_HEAD_INIT(init_net.dev_base_head), .proc_net = &kapi_proc_net };
 
 /* Where in the entry of its list a device's address stands, behind the list's links and the tree's. */
 #define ADDR_AT 40
@@ -33,28 +36,6 @@ static bool take_blocks(struct net_device *dev, unsigned int queues, unsigned lo
 	return true;
 }
 
-static void flush(struct netdev_hw_addr_list *list, unsigned long site)
-{
-	struct netdev_hw_addr *ha, *next;
-
-	list_for_each_entry_safe(ha, next, &list->list, list)
-		kapi_kfree_for(ha, site);
-}
-
-static void give_back(struct net_device *dev, unsigned long site)
-{
-	unsigned int i;
-
-	flush(&dev->uc, site);
-	flush(&dev->mc, site);
-	kapi_kfree_for(dev->_tx, site);
-	kapi_kfree_for(dev->_rx, site);
-	kapi_kfree_for(dev->kapi_addr ? dev->kapi_addr - ADDR_AT : NULL, site);
-	for (i = 0; i < ARRAY_SIZE(dev->kapi_blocks); i++)
-		kapi_kfree_for(dev->kapi_blocks[i], site);
-	kapi_kfree_for((char *)dev - dev->padded, site);
-}
-
 /* The devices that were freed last, whose memory says nothing any more: one that is freed again is told as kfree() tells it. */
 static struct {
 	struct net_device *dev;
@@ -72,6 +53,15 @@ static void *freed_block(const struct net_device *dev)
 	return NULL;
 }
 
+bool kapi_net_freed_again(const struct net_device *dev, unsigned long site)
+{
+	void *block = freed_block(dev);
+
+	if (block)
+		kapi_kfree_for(block, site);
+	return block;
+}
+
 static void remember(struct net_device *dev, bool is_freed)
 {
 	unsigned int i;
@@ -84,6 +74,29 @@ static void remember(struct net_device *dev, bool is_freed)
 	freed[freed_next].dev = dev;
 	freed[freed_next].block = (char *)dev - dev->padded;
 	freed_next = (freed_next + 1) % ARRAY_SIZE(freed);
+}
+
+static void flush(struct netdev_hw_addr_list *list, unsigned long site)
+{
+	struct netdev_hw_addr *ha, *next;
+
+	list_for_each_entry_safe(ha, next, &list->list, list)
+		kapi_kfree_for(ha, site);
+}
+
+void kapi_net_give_back(struct net_device *dev, unsigned long site)
+{
+	unsigned int i;
+
+	remember(dev, true);
+	flush(&dev->uc, site);
+	flush(&dev->mc, site);
+	kapi_kfree_for(dev->_tx, site);
+	kapi_kfree_for(dev->_rx, site);
+	kapi_kfree_for(dev->kapi_addr ? dev->kapi_addr - ADDR_AT : NULL, site);
+	for (i = 0; i < ARRAY_SIZE(dev->kapi_blocks); i++)
+		kapi_kfree_for(dev->kapi_blocks[i], site);
+	kapi_kfree_for((char *)dev - dev->padded, site);
 }
 
 /* Up to 6.10 the block has room to begin at a multiple of NETDEV_ALIGN. */
@@ -117,7 +130,7 @@ struct net_device *kapi_net_make(size_t size, const char *name, void (*setup)(st
 	entry = kapi_net_take(KAPI_NETDEV_HW_ADDR_BYTES, site);
 	dev->kapi_addr = entry ? entry + ADDR_AT : NULL;
 	if (!dev->_tx || !dev->_rx || !entry || !take_blocks(dev, max(txqs, rxqs), site)) {
-		give_back(dev, site);
+		kapi_net_give_back(dev, site);
 		return NULL;
 	}
 	dev->dev_addr = dev->kapi_addr;
@@ -158,32 +171,4 @@ struct net_device *alloc_netdev_mqs(int size, const char *name, unsigned char na
 	if (dev)
 		dev->name_assign_type = name_type;
 	return dev;
-}
-
-void free_netdev(struct net_device *dev)
-{
-	unsigned long site = kapi_module_site();
-	struct napi_struct *napi, *next;
-	char text[96];
-
-	might_sleep();
-	if (freed_block(dev)) {
-		kapi_kfree_for(freed_block(dev), site);
-		return;
-	}
-	if (dev->reg_state == NETREG_REGISTERED) {
-		kapi_misuse(KAPI_LEFT, text, (size_t)scnprintf(text, sizeof(text),
-			    "the network device `%s` is registered in memory that is freed", dev->name), site);
-		kapi_net_remove(dev);
-	}
-	/* At the end of rtnl_lock() it goes by itself. */
-	if (dev->reg_state == NETREG_UNREGISTERING) {
-		dev->needs_free_netdev = true;
-		return;
-	}
-	list_for_each_entry_safe(napi, next, &dev->napi_list, dev_list)
-		netif_napi_del(napi);
-	dev->reg_state = NETREG_RELEASED;
-	remember(dev, true);
-	give_back(dev, site);
 }

@@ -7,11 +7,9 @@
 #include <linux/bug.h>
 #include <linux/kernel.h>
 #include <linux/netdevice.h>
-#include <linux/proc_fs.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 
-struct net init_net = { .dev_base_head = LIST_HEAD_INIT(init_net.dev_base_head), .proc_net = &kapi_proc_net };
 static DEFINE_MUTEX(rtnl);
 static RAW_NOTIFIER_HEAD(chain);
 static LIST_HEAD(going);
@@ -283,7 +281,7 @@ int register_netdevice(struct net_device *dev)
 }
 
 /* Off the lists; what is left of it goes when the lock is given up. */
-void kapi_net_remove(struct net_device *dev)
+static void take_off(struct net_device *dev)
 {
 	dev_close(dev);
 	list_del_init(&dev->dev_list);
@@ -300,6 +298,31 @@ void kapi_net_remove(struct net_device *dev)
 	dev->reg_state = NETREG_UNREGISTERED;
 }
 
+void free_netdev(struct net_device *dev)
+{
+	unsigned long site = kapi_module_site();
+	struct napi_struct *napi, *next;
+	char text[96];
+
+	might_sleep();
+	if (kapi_net_freed_again(dev, site))
+		return;
+	if (dev->reg_state == NETREG_REGISTERED) {
+		kapi_misuse(KAPI_LEFT, text, (size_t)scnprintf(text, sizeof(text),
+			    "the network device `%s` is registered in memory that is freed", dev->name), site);
+		take_off(dev);
+	}
+	/* At the end of rtnl_lock() it goes by itself. */
+	if (dev->reg_state == NETREG_UNREGISTERING) {
+		dev->needs_free_netdev = true;
+		return;
+	}
+	list_for_each_entry_safe(napi, next, &dev->napi_list, dev_list)
+		netif_napi_del(napi);
+	dev->reg_state = NETREG_RELEASED;
+	kapi_net_give_back(dev, site);
+}
+
 void unregister_netdevice_queue(struct net_device *dev, struct list_head *head)
 {
 	ASSERT_RTNL();
@@ -309,7 +332,7 @@ void unregister_netdevice_queue(struct net_device *dev, struct list_head *head)
 		return;
 	}
 	dev->kapi_site = kapi_module_site();
-	kapi_net_remove(dev);
+	take_off(dev);
 	dev->reg_state = NETREG_UNREGISTERING;
 	list_add_tail(&dev->kapi_later, &going);
 }

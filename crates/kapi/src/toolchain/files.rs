@@ -63,11 +63,21 @@ pub struct HeaderItem {
     pub header: &'static str,
 }
 
+/// Parts of headers, and the header that includes each.
+const PARTS: [(&str, &str); 3] = [
+    ("kapi/net_queue.h", "linux/netdevice.h"),
+    ("kapi/skb_header.h", "linux/skbuff.h"),
+    ("kapi/skb_queue.h", "linux/skbuff.h"),
+];
+
 /// Lists what the headers offer: functions and variables, inline functions, macros with arguments.
 pub fn header_items() -> Vec<HeaderItem> {
     let headers = FILES.iter().filter_map(|(name, text)| {
         let header = name.strip_prefix("include/")?;
-        (!header.starts_with("kapi/")).then_some((header, *text))
+        match PARTS.iter().find(|(part, _)| *part == header) {
+            Some((_, whole)) => Some((*whole, *text)),
+            None => (!header.starts_with("kapi/")).then_some((header, *text)),
+        }
     });
     let mut items: Vec<_> = headers.flat_map(|(header, text)| items_of(header, text)).collect();
     items.retain(|item| !item.name.starts_with("__kapi") && !item.name.starts_with("__KAPI"));

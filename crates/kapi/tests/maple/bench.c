@@ -10,7 +10,12 @@
 #endif
 
 extern unsigned long host_ns(void);
+#ifdef LINUX_MAPLE
+extern int nr_allocated;
+#define host_nodes nr_allocated
+#else
 extern long host_nodes;
+#endif
 extern int atoi(const char *text);
 
 static struct maple_tree tree;
