@@ -11,7 +11,6 @@
 //! Slabs that are older than the recording stay as they were recorded, also where other settings would have made others. What
 //! the kernel reclaims is what it reclaimed when recorded.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use slablab_kmem::BackendKind;
 use slablab_trace::{Meta, TraceReader, Zones};
@@ -27,7 +26,8 @@ use crate::metrics::result::Allocator;
 use crate::plan::ReplayPlan;
 
 /// What the rest of the machine sees of slabs.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RestOfMachine {
     /// The allocator whose slabs these are
     pub allocator: String,
@@ -45,7 +45,8 @@ pub struct RestOfMachine {
 }
 
 /// How far the slabs of a replay are from those recorded. Its pages are of slabs that came since the beginning.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SlabsApart {
     /// Pages of slabs at the end, as recorded
     pub recorded_pages_end: u64,

@@ -145,7 +145,8 @@ pub struct PageFailure {
 }
 
 /// Slabs of a cache that did not get a block of the usual order.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SlabFallback {
     /// The cache
     pub cache: String,
@@ -160,7 +161,8 @@ pub struct SlabFallback {
 }
 
 /// Blocks of one migrate type that slabs of a cache took for another.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct StolenBySlabs {
     /// The cache; "" where the trace does not tell
     pub cache: String,

@@ -107,7 +107,7 @@ impl AgedArgs {
 /// Returns the memory of a machine whose zones are not told.
 fn memory_bytes(trace: &TraceReader) -> u64 {
     match trace.meta().memory_bytes {
-        0 => ReplayPlan::default().memory_bytes,
+        0 => ReplayPlan::memory_bytes_usual(trace.meta()),
         recorded => recorded,
     }
 }
