@@ -9,7 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use slablab_report::{
-    Document, Item, Palette, Plot, Section, Shown, Style, Terminal, Width, csv, markdown, terminal,
+    Document, Item, Map, Maps, Palette, Plot, Section, Shown, Style, Terminal, Width, csv,
+    markdown, terminal,
 };
 
 fn golden(name: &str, got: &str) {
@@ -58,7 +59,7 @@ fn plots() {
     both_widths("addresses", &common::addresses());
     both_widths("lifetimes", &common::lifetimes());
     both_widths("slabs", &common::slabs());
-    both_widths("maps", &common::maps());
+    both_widths("maps", &maps());
     both_widths("waterfall", &common::waterfall());
     both_widths("effects", &common::comparisons().effects().unwrap());
 }
@@ -99,4 +100,21 @@ fn a_plot_without_values_says_so() {
         error.to_string(),
         "the plot 'hackbench, 4 groups: time of every run' has nothing to show"
     );
+}
+
+/// Page blocks of a small machine, free at first and then taken from below.
+fn maps() -> Plot {
+    let map = |name: &str, taken: usize| Map {
+        name: name.into(),
+        cells: (0..150)
+            .map(|i| match i {
+                i if i >= taken => ("free".to_owned(), 1.0),
+                i if i % 7 == 0 => ("slabs".to_owned(), 0.4),
+                _ => ("movable".to_owned(), 0.7),
+            })
+            .collect(),
+    };
+    let maps = vec![map("0 s", 20), map("5 s", 101)];
+    let maps = Maps { label: "moment".into(), cell_bytes: 2 << 20, maps };
+    Plot::new("Page blocks", "Made up.", maps)
 }

@@ -2,8 +2,8 @@
 
 use slablab_report::{
     AddressPanel, Addresses, AxisScale, BarGroup, Bars, Cell, ComparisonRow, Comparisons, Document,
-    Extent, Fact, Flame, Group, Item, Lifetimes, Lines, Map, Maps, Plot, Point, Section, Series,
-    SlabRow, Slabs, Span, Strip, Table, Waterfall, field,
+    Extent, Fact, Flame, Group, Item, Lifetimes, Lines, Plot, Point, Section, Series, SlabRow,
+    Slabs, Span, Strip, Table, Waterfall, field,
 };
 use slablab_stats::{Pairing, Question, Rng, compare};
 
@@ -192,23 +192,6 @@ pub(crate) fn slabs() -> Plot {
         row("item #1", 40, 40, 5),
     ];
     Plot::new("Slabs", "Made up.", Slabs { slabs })
-}
-
-/// Page blocks of a small machine, free at first and then taken from below.
-pub(crate) fn maps() -> Plot {
-    let map = |name: &str, taken: usize| Map {
-        name: name.into(),
-        cells: (0..150)
-            .map(|i| match i {
-                i if i >= taken => ("free".to_owned(), 1.0),
-                i if i % 7 == 0 => ("slabs".to_owned(), 0.4),
-                _ => ("movable".to_owned(), 0.7),
-            })
-            .collect(),
-    };
-    let maps = vec![map("0 s", 20), map("5 s", 101)];
-    let maps = Maps { label: "moment".into(), cell_bytes: 2 << 20, maps };
-    Plot::new("Page blocks", "Made up.", maps)
 }
 
 /// The bytes that caches of their own save and cost, site by site.
