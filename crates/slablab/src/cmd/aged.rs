@@ -20,7 +20,7 @@ const TEXT_BYTES_MAX: u64 = 64 << 20;
 /// The option.
 #[derive(clap::Args, Debug, Default)]
 pub(crate) struct AgedArgs {
-    /// Begin with the free pages of this machine: its /proc/zoneinfo and /proc/pagetypeinfo in one file
+    /// Begin as this zoneinfo and pagetypeinfo say
     #[arg(long, value_name = "FILE")]
     aged: Option<PathBuf>,
 }
