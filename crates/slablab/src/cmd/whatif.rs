@@ -72,7 +72,7 @@ pub(crate) struct Args {
     /// Objects of a slab at least (slab_min_objects)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Changes")]
     min_objects: Option<u32>,
-    /// Merge like caches; if the kernel did, new ones (else they stay apart)
+    /// Merge like caches, or new ones if the kernel did
     #[arg(long, conflicts_with = "no_merge", help_heading = "Changes")]
     merge: bool,
     /// Keep new caches apart (SLAB_NO_MERGE), the default
