@@ -28,8 +28,8 @@ pub(crate) struct PartitionedBatch {
 impl PartitionedBatch {
     /// Returns the rows of objects of `classes`, rising, with their numbers among these objects.
     pub(crate) fn rows(&self, classes: ClassSet) -> Vec<OwnRow> {
-        let count = classes.len() as u32;
-        let of_class = |(rank, class): (u32, u32)| {
+        let count = classes.len();
+        let of_class = |(rank, class): (usize, u32)| {
             let rows = self.rows[class as usize].iter();
             rows.map(move |own| OwnRow { number: own.number * count + rank, ..*own })
         };
@@ -63,7 +63,7 @@ impl<'a> Partition<'a> {
         let mut rows = vec![Vec::new(); self.classes.len()];
         for row in 0..batch.len() {
             if let Some((class, number)) = self.row(&batch, row) {
-                rows[usize::from(class)].push(OwnRow { row: row as u32, number });
+                rows[usize::from(class)].push(OwnRow { row: row as u32, number: number as usize });
             }
         }
         PartitionedBatch { batch, rows }

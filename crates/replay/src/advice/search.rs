@@ -29,8 +29,8 @@ use crate::plan::{ReplayPlan, Start};
 
 /// Changes to try at most.
 const TRIALS_MAX: usize = 256;
-/// Rows that all trials replay together, at most: about a minute. On a machine of 512 CPUs a row of a trial takes as long as
-/// one of a whole replay, as little of either is in a processor's caches.
+/// Rows that all trials replay together, at most. They take about a minute, and several where the machine has hundreds of CPUs,
+/// as the simulated machines do not fit into a processor's caches then.
 const TRIAL_ROWS_MAX: u64 = 1 << 28;
 /// The machines of a pass need about this much together. With more the trace is read fewer times, and with less no faster.
 const PASS_BYTES_MAX: u64 = 2 << 30;

@@ -53,6 +53,7 @@ fn replay_in_passes(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<Replay>, Error> {
     let metas: Vec<Meta> = plans.iter().map(|plan| plan.changes.meta(reader.meta())).collect();
+    let plans = on_equal_memory(plans, &metas);
     let mut tally = Tally::new(reader.meta());
     let work = plans.iter().zip(&metas);
     let machines: Vec<_> = work
@@ -81,6 +82,17 @@ fn replay_in_passes(
         assemble(meta, &Rewrite::new(&plan.changes, meta), &tally, outcomes)
     };
     Ok(plans.iter().zip(&metas).map(assemble).collect())
+}
+
+/// Returns the plans with the memory that the largest of them needs, where none is asked for: the page allocator's lists by
+/// CPU grow with the memory, and results are compared.
+fn on_equal_memory(plans: &[ReplayPlan], metas: &[Meta]) -> Vec<ReplayPlan> {
+    let usual = metas.iter().map(ReplayPlan::memory_bytes_usual).max();
+    let of = |plan: &ReplayPlan| ReplayPlan {
+        memory_bytes: plan.memory_bytes.or(usual),
+        ..plan.clone()
+    };
+    plans.iter().map(of).collect()
 }
 
 /// The work of a thread once it knows its backend's type.
@@ -172,6 +184,22 @@ fn facts(meta: &Meta, tally: &Tally) -> TraceFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A change that adds caches used to be compared with the recording on a machine of less memory.
+    #[test]
+    fn what_is_compared_has_equal_memory() {
+        let meta = |caches| Meta {
+            cpus: 512,
+            caches: vec![Default::default(); caches],
+            events: u64::MAX,
+            ..Meta::default()
+        };
+        let asked = ReplayPlan { memory_bytes: Some(1 << 30), ..ReplayPlan::default() };
+        let plans = [ReplayPlan::default(), ReplayPlan::default(), asked];
+        let equal = on_equal_memory(&plans, &[meta(10), meta(3_000), meta(10)]);
+        let memory: Vec<_> = equal.iter().map(|plan| plan.memory_bytes).collect();
+        assert_eq!(memory, [Some(128 << 30), Some(128 << 30), Some(1 << 30)]);
+    }
 
     #[test]
     fn machines_one_after_the_other_give_what_all_at_once_give() {

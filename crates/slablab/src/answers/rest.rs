@@ -188,7 +188,7 @@ fn orders(rest: &RestOfMachine, after: &PageReplay) -> Table {
                 Cell::Bytes(page_bytes << line.order)
             })
             .where_room(),
-            field::cell("buddyinfo", "recorded_blocks", |line: &OrderLine| {
+            field::cell("recorded", "recorded_blocks", |line: &OrderLine| {
                 line.recorded.map_or(Cell::Missing, Cell::Count)
             })
             .where_room(),

@@ -32,7 +32,7 @@ use crate::progress::Progress;
 pub(crate) struct Args {
     #[command(flatten)]
     question: QuestionArgs,
-    /// Memory of the simulated machine [default: 16G, or more]
+    /// Simulated memory [default: 16G, more where needed]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<u64>,
     /// By what objects are kept apart

@@ -43,7 +43,7 @@ pub(crate) struct Args {
     question: QuestionArgs,
     #[command(flatten)]
     many: ManyArgs,
-    /// Memory of the simulated machine [default: 16G, or more]
+    /// Simulated memory [default: 16G, more where needed]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<u64>,
     /// Give sites (SITE,...[=NAME]) a cache of their own

@@ -72,7 +72,7 @@ pub(crate) struct OwnRow {
     /// Its place in the batch
     pub(crate) row: u32,
     /// The number of the object among those that take part
-    pub(crate) number: u32,
+    pub(crate) number: usize,
 }
 
 /// An allocation without a call site.
@@ -258,7 +258,7 @@ impl<'a, B: Backend> Runner<'a, B> {
         for own in own {
             let row = own.row as usize;
             self.pass(&columns.time_ns[next..row]);
-            self.row(&columns, row, Some(own.number as usize))?;
+            self.row(&columns, row, Some(own.number))?;
             next = row + 1;
         }
         self.pass(&columns.time_ns[next..]);
@@ -281,6 +281,7 @@ impl<'a, B: Backend> Runner<'a, B> {
         self.events = events;
     }
 
+    /// Replays a row; `object` is the number of its object, if it has one.
     #[inline(always)]
     fn row(
         &mut self,

@@ -47,7 +47,7 @@ pub(crate) struct Args {
     /// Replay under these allocators [default: slab,slub,slob,slmb, before them the SLUB of the recorded kernel]
     #[arg(short, long, value_delimiter = ',', value_name = "NAME,...", value_parser = allocator())]
     allocators: Vec<BackendKind>,
-    /// Memory of the simulated machine [default: 16G, or more]
+    /// Simulated memory [default: 16G, more where needed]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<u64>,
     /// Replay page events instead: what stays free, in which blocks (record --pages)
