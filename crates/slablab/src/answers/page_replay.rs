@@ -284,7 +284,7 @@ impl PageReplayAnswer {
 fn slabs(rest: &RestOfMachine) -> String {
     let fit = rest.before.fit.as_ref().map_or_else(String::new, |fit| {
         format!(
-            "With the slabs of {} in their place it is {:.1} %. ",
+            "With the slabs of a replay under {} in place of those recorded, the orders differ by {:.1} %. ",
             rest.allocator,
             100.0 * fit.off_share_median
         )

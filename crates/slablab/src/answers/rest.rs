@@ -42,23 +42,33 @@ pub(crate) fn sentences(rest: &RestOfMachine) -> Vec<String> {
         let share = end.and_then(|end| unusable_share(&end.free_blocks, order));
         share.map_or("none is free".to_owned(), |share| format!("{:.1} %", 100.0 * share))
     };
+    // Where page events were recorded, the machine begins with the slabs that the recorded one had.
+    let left_alone = match rest.recorded {
+        Some(_) => " For this, slabs from before the recording stay as they were.",
+        None => "",
+    };
     let blocks = format!(
         "The rest of the machine: at the end {} are free in blocks of order {order} or more instead of {}; unusable for \
-         these is {} of what is free, instead of {}.",
+         these is {} of what is free, instead of {}.{left_alone}",
         free(after),
         free(before),
         unusable(after),
         unusable(before)
     );
-    let (fails, stolen) = (first_failure(after), stolen(after));
-    let (failed, had_stolen) = (first_failure(before), stolen_count(before));
+    let (fails, failed) = (first_failure(after), first_failure(before));
     let others = match fails == failed {
         true => format!("As with the recorded settings, {fails}."),
         false => format!("First to fail: {fails} (with the recorded settings: {failed})."),
     };
-    let stolen =
-        format!("Slabs took {stolen}, instead of {had_stolen} with the recorded settings.");
-    vec![blocks, others, stolen]
+    let taken = match (stolen_count(before), stolen_count(after)) {
+        (0, 0) => {
+            "Slabs take no block of another migrate type, with the change or without.".to_owned()
+        }
+        (before, _) => {
+            format!("Slabs take {}, instead of {before} with the recorded settings.", stolen(after))
+        }
+    };
+    vec![blocks, others, taken]
 }
 
 /// Says which order found no block first, and for whom.

@@ -116,7 +116,7 @@ pub(crate) fn open_pages(path: &Path, filter: &FilterArgs) -> Result<TraceReader
     filter.apply(trace, path)
 }
 
-/// Says who looks at events of pages first, and refuses a trace that has no others.
+/// Names the commands that look at events of pages, and refuses a trace that has no others.
 fn tell_pages(path: &Path, meta: &Meta) -> Result<()> {
     let Some(pages) = &meta.pages else { return Ok(()) };
     if meta.events == 0 {
@@ -126,7 +126,7 @@ fn tell_pages(path: &Path, meta: &Meta) -> Result<()> {
         );
     }
     say(format_args!(
-        "slablab: {}: this answer is about slabs; `slablab stat --pages` and `slablab replay --pages` are about its {} events \
+        "slablab: {}: `slablab stat --pages` and `slablab replay --pages` say more about its {} events \
          of pages",
         path.display(),
         thousands(pages.events)
