@@ -149,7 +149,8 @@ impl FirstLook {
         samples: &Samples,
         symbols: &Symbols,
     ) -> Result<Option<(Ahead<RawEvents>, Unfreed)>, Error> {
-        self.growths.iter().for_each(|growth| growth.end());
+        let beyond_memory = pages.beyond_memory()?;
+        self.growths.iter().zip(beyond_memory).for_each(|(growth, bytes)| growth.end(bytes));
         self.source.source.give_until(None);
         let facts = self.source.facts_mut();
         (facts.symbols, facts.bytes) = (symbols.clone(), pages.bytes()?);

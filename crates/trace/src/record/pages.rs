@@ -6,8 +6,10 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use slablab_host::memory_available_bytes;
+
 use super::head::Head;
-use super::packed::{self, Growing, Growth};
+use super::packed::{self, Growing, Growth, Waiting, beyond_memory};
 use super::unfinished::Unfinished;
 use crate::source::Facts;
 use crate::source::ahead::Ahead;
@@ -24,7 +26,7 @@ pub(super) type RawEvents = LargeOnce<TracefsRaw<PageFile>>;
 /// The pages of a CPU.
 #[derive(Debug)]
 pub(super) enum PageFile {
-    Packed(Box<packed::Reader<File>>),
+    Packed(Box<packed::Reader<Waiting>>),
     /// Of a recorder that still runs
     Growing(Box<packed::Reader<Growing>>),
     /// Of an older recorder
@@ -51,6 +53,13 @@ impl PageSource for PageFile {
             PageFile::Whole(pages) => pages.next_record(),
         }
     }
+}
+
+/// Pages are read twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pass {
+    First,
+    Last,
 }
 
 /// What the ring buffers held.
@@ -92,13 +101,21 @@ impl Pages {
     }
 
     /// Returns the events from the first on; those of the recorder are marked.
-    pub(super) fn source(&self, symbols: Symbols) -> Result<Ahead<RawEvents>, Error> {
-        let streams = self.files.iter().map(|(cpu, path)| {
+    pub(super) fn source(&self, pass: Pass, symbols: Symbols) -> Result<Ahead<RawEvents>, Error> {
+        let beyond_memory = self.beyond_memory()?;
+        let streams = self.files.iter().zip(beyond_memory).map(|((cpu, path), beyond)| {
             let (file, page_bytes) = (open(path)?, self.page.bytes());
             if !self.is_packed {
                 let pages = BufReader::with_capacity(page_bytes * 64, file);
                 return Ok((*cpu, PageFile::Whole(pages)));
             }
+            let drop_bytes = match pass {
+                Pass::First => beyond,
+                // What fits is left to the kernel: the next command may read it.
+                Pass::Last if beyond == 0 => 0,
+                Pass::Last => u64::MAX,
+            };
+            let file = Waiting::new(file).dropping(drop_bytes);
             let pages = packed::Reader::new(file, page_bytes, self.page.head_bytes());
             Ok((*cpu, PageFile::Packed(Box::new(pages))))
         });
@@ -127,7 +144,22 @@ impl Pages {
         Ok(LargeOnce::new(source.mark(self.own_threads.clone())))
     }
 
-    /// Returns how many bytes all pages have.
+    /// Returns of each file how much memory cannot keep.
+    pub(super) fn beyond_memory(&self) -> Result<Vec<u64>, Error> {
+        let bytes = self.files.iter().map(|(_, path)| {
+            open(path)?
+                .metadata()
+                .map(|file| file.len())
+                .map_err(|e| Error::io(path, "cannot read", e))
+        });
+        let bytes: Vec<u64> = bytes.collect::<Result<_, Error>>()?;
+        // Unknown memory keeps all.
+        let room_bytes = memory_available_bytes().map_or(u64::MAX, |available| available / 4 * 3);
+        let all = bytes.iter().sum();
+        Ok(bytes.into_iter().map(|bytes| beyond_memory(bytes, all, room_bytes)).collect())
+    }
+
+    /// Returns about how many bytes all pages have.
     pub(super) fn bytes(&self) -> Result<u64, Error> {
         let bytes = self.files.iter().map(|(_, path)| {
             let file = open(path)?;

@@ -16,7 +16,7 @@ use super::head::{ChosenParts, Head, Tail};
 use super::machine;
 use super::options::{Keep, RecordSummary};
 use super::own::WithoutOwn;
-use super::pages::Pages;
+use super::pages::{Pages, Pass};
 use super::paired::Paired;
 use super::unfinished::Unfinished;
 use super::until::Until;
@@ -60,7 +60,7 @@ fn write(
     let importer = Importer::new(writer.addresses(addresses), unfinished.output());
     let mut importer = Part { pages: &pages, tail: &tail, chosen: &head.chosen }
         .samples(importer, look, &mut meta, &symbols, signals, progress)?;
-    let source = Until::new(pages.source(symbols.clone())?, tail.until_ns, signals);
+    let source = Until::new(pages.source(Pass::Last, symbols.clone())?, tail.until_ns, signals);
     let callers = places(&symbols, &head.chosen.callers)?;
     let is_part = !head.chosen.sites.is_empty() || !callers.is_empty();
     let source = Called::new(WithoutOwn::new(source, head.pid), &callers);
@@ -160,7 +160,9 @@ impl Part<'_> {
             let looked = look.map(|look| look.go_on(self.pages, &meta.samples, symbols));
             let (source, unfreed) = match looked.transpose()?.flatten() {
                 Some(looked) => looked,
-                None => (self.pages.source(symbols.clone())?, Unfreed::new(&meta.samples)),
+                None => {
+                    (self.pages.source(Pass::First, symbols.clone())?, Unfreed::new(&meta.samples))
+                }
             };
             let source = Until::new(source, self.tail.until_ns, signals);
             let mut unfreed = look_at_all(source, unfreed, progress)?;

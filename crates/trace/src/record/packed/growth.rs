@@ -12,12 +12,16 @@ use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::Waiting;
+
 /// What is known of a file that is written.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
     whole_bytes: AtomicU64,
     complete_ns: AtomicU64,
     has_ended: AtomicBool,
+    /// Of the whole file, what memory cannot keep; known when it has ended
+    beyond_memory_bytes: AtomicU64,
 }
 
 impl Growth {
@@ -31,8 +35,9 @@ impl Growth {
         self.complete_ns.fetch_max(until_ns, Ordering::Release);
     }
 
-    /// Says that nothing more comes.
-    pub(crate) fn end(&self) {
+    /// Says that nothing more comes, and how much of the file memory cannot keep ([`beyond_memory`](super::beyond_memory)).
+    pub(crate) fn end(&self, beyond_memory_bytes: u64) {
+        self.beyond_memory_bytes.store(beyond_memory_bytes, Ordering::Release);
         self.has_ended.store(true, Ordering::Release);
     }
 }
@@ -40,20 +45,19 @@ impl Growth {
 /// The whole blocks of a file that grows.
 #[derive(Debug)]
 pub(crate) struct Growing {
-    file: File,
+    file: Waiting,
     growth: Arc<Growth>,
-    read_bytes: u64,
 }
 
 impl Growing {
     /// Reads a file from its beginning.
     pub(crate) fn new(file: File, growth: Arc<Growth>) -> Growing {
-        Growing { file, growth, read_bytes: 0 }
+        Growing { file: Waiting::new(file), growth }
     }
 
     /// Returns how many bytes can be read now.
     fn left(&self) -> u64 {
-        self.growth.whole_bytes.load(Ordering::Acquire).saturating_sub(self.read_bytes)
+        self.growth.whole_bytes.load(Ordering::Acquire).saturating_sub(self.file.read_bytes())
     }
 
     /// Returns the time before which all events were read, where all was read and more may come.
@@ -67,8 +71,9 @@ impl Growing {
 impl Read for Growing {
     fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
         let bytes = self.left().min(to.len() as u64) as usize;
-        let read = self.file.read(&mut to[..bytes])?;
-        self.read_bytes += read as u64;
-        Ok(read)
+        if self.growth.has_ended.load(Ordering::Acquire) {
+            self.file.drop_first(self.growth.beyond_memory_bytes.load(Ordering::Acquire));
+        }
+        self.file.read(&mut to[..bytes])
     }
 }

@@ -9,6 +9,7 @@ mod fuzz;
 mod growth;
 mod head;
 mod reader;
+mod waiting;
 mod words;
 mod writer;
 
@@ -16,6 +17,7 @@ mod writer;
 pub use self::fuzz::fuzz_packed;
 pub(super) use self::growth::{Growing, Growth};
 pub(super) use self::reader::{Reader, bytes_of};
+pub(super) use self::waiting::{Waiting, beyond_memory};
 pub(super) use self::writer::Writer;
 
 /// The most pages of a block.
@@ -133,6 +135,15 @@ mod tests {
         assert_eq!(bytes_of(&file, PAGE_BYTES), blocks.concat().len() as u64);
         assert!(pages_in(&bytes_in(&file)) == blocks.concat());
         assert!(pages_in(&[]).is_empty());
+    }
+
+    /// Each head was read from all over the disk, twice, which took longer than all else of a file beyond memory.
+    #[test]
+    fn how_much_is_packed_is_concluded_from_the_first_heads() {
+        let pages: Vec<_> = (0..1_000).map(|_| page_of_frees(9)).collect();
+        let (file, _) = written(&pages);
+        let bytes = bytes_of(&file, PAGE_BYTES) as f64 / pages.concat().len() as f64;
+        assert!((0.99..1.01).contains(&bytes), "{bytes}");
     }
 
     #[test]
@@ -278,7 +289,7 @@ mod tests {
         // A block that is being written is not looked at.
         file.reopen().unwrap().set_len(1 << 20).unwrap();
         assert_eq!(reader.waits_ns(), Some(3));
-        growth.end();
+        growth.end(0);
         assert_eq!(reader.waits_ns(), None);
         assert_eq!(reader.next_page(&mut page).unwrap(), NextPage::End);
     }

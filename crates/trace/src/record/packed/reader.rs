@@ -19,6 +19,9 @@ use crate::source::repeats::{Damage, NextPage, NextRecord, PageSource};
 /// Bytes that are read at once.
 const READ_BYTES: usize = 1 << 18;
 
+/// From so many heads of a file it is concluded how many bytes its pages have.
+const HEADS_MAX: usize = 256;
+
 /// What a block turned out to be.
 enum Begun {
     Whole,
@@ -168,15 +171,17 @@ impl<R: Read> PageSource for Reader<R> {
     }
 }
 
-/// Returns how many bytes the pages of a file have, as its heads say, up to the first that makes no sense.
+/// Returns how many bytes the pages of a file have: as the first heads say, and as many in the rest if it is like them. All
+/// heads would be read from all over the disk.
 pub(crate) fn bytes_of(file: &File, page_bytes: usize) -> u64 {
     let (mut at, mut bytes) = (0, 0);
     let mut head = [0; HEAD_BYTES];
-    while let Ok(read) = file.read_at(&mut head, at)
-        && let Some((head, _)) = Head::parse(&head[..read], page_bytes)
-    {
+    for _ in 0..HEADS_MAX {
+        let read = file.read_at(&mut head, at).unwrap_or(0);
+        let Some((head, _)) = Head::parse(&head[..read], page_bytes) else { return bytes };
         at += (head.bytes() + head.behind()) as u64;
         bytes += u64::from(head.pages) * u64::from(head.page_bytes);
     }
-    bytes
+    let file_bytes = file.metadata().map_or(at, |file| file.len().max(at));
+    (u128::from(bytes) * u128::from(file_bytes) / u128::from(at)) as u64
 }
