@@ -63,6 +63,28 @@ fn advice_over_copies_is_so_many_times_the_advice_for_one() {
     assert!(many["remarks"][0].as_str().unwrap().contains("and 3 more are the same recording"));
 }
 
+/// Replays of several traces have no line of memory over time, and the page was refused for it.
+#[test]
+fn each_answer_about_several_traces_has_its_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let traces = ["traces/boot.parquet", "traces/hackbench.parquet"];
+    let questions: [&[&str]; 5] = [
+        &["replay", "-a", "slub"],
+        &["whatif", "--max-order", "0"],
+        &["advise", "--allocator", "slub"],
+        &["stat"],
+        &["info"],
+    ];
+    for question in questions {
+        let words = [question, &traces, &["--report", page.to_str().unwrap()]].concat();
+        stdout(&words);
+        let text = fs::read_to_string(&page).unwrap();
+        assert!(text.contains("<h2>") && text.trim_end().ends_with("</html>"), "{question:?}");
+        fs::remove_file(&page).unwrap();
+    }
+}
+
 #[test]
 fn a_run_that_is_killed_goes_on_and_says_the_same() {
     let folder = tempfile::tempdir().unwrap();

@@ -153,7 +153,7 @@ impl Item {
         Self::Table(title.into(), how.into(), table)
     }
 
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Text(text) => text.is_empty(),
             Self::Lines(lines) => lines.is_empty(),

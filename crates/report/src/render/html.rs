@@ -37,7 +37,7 @@ macro_rules! put {
 ///
 /// # Errors
 ///
-/// If a plot has nothing to show or cannot be drawn.
+/// If a plot cannot be drawn.
 pub fn html(document: &Document) -> Result<String, Error> {
     let on_page = document.sections.iter().filter(|s| s.place != Place::Data && !s.is_empty());
     let sections: Vec<(&Section, String)> = on_page.map(|s| (s, title(s))).collect();
@@ -48,7 +48,8 @@ pub fn html(document: &Document) -> Result<String, Error> {
     let mut palette = Palette::default();
     for (at, (section, title)) in sections.iter().enumerate() {
         put!(page, "\n<section id=\"s{}\">\n<h2>{}</h2>\n", at + 1, Words(title));
-        for shown in &section.items {
+        // Several traces have no line over time.
+        for shown in section.items.iter().filter(|item| !item.is_empty()) {
             item(&mut page, shown, title, &mut palette)?;
         }
         page.push('\n');
