@@ -175,7 +175,9 @@ fn agrees_with_the_module(name: &str, expected: &[&str]) {
     assert!(quiet.len() > 30 && counts as usize > quiet.len() * idle.len() * 4 / 5, "{quiet:?}");
     // A timer may take an object and give it back meanwhile.
     assert!(equal * 100 >= counts * 98, "{name}: {equal} of {counts}");
-    let never = quiet.iter().find(|(_, (counts, equal))| equal * 2 < *counts);
+    // A cache that changes in most rounds may have changed, and changed back, in the others.
+    let rests = |counts: u32| counts as usize * 2 > idle.len();
+    let never = quiet.iter().find(|(_, (counts, equal))| rests(*counts) && equal * 2 < *counts);
     assert_eq!(never, None, "{name}: a cache that is counted otherwise");
 
     let loaded = rounds(&read("loaded"));
