@@ -78,7 +78,7 @@ fn each_answer_about_several_traces_has_its_page() {
     ];
     for question in questions {
         let words = [question, &traces, &["--report", page.to_str().unwrap()]].concat();
-        stdout(&words);
+        let _ = stdout(&words);
         let text = fs::read_to_string(&page).unwrap();
         assert!(text.contains("<h2>") && text.trim_end().ends_with("</html>"), "{question:?}");
         fs::remove_file(&page).unwrap();

@@ -70,11 +70,7 @@ impl QuestionArgs {
     /// Refuses these options, if given, and those of one trace that every question has.
     pub(crate) fn refuse_of_many(&self, options: &[(&str, bool)]) -> Result<()> {
         refuse(options)?;
-        refuse(&[
-            ("--report", self.answer.report.is_some()),
-            ("--vmlinux", self.vmlinux.is_some()),
-            (FILTERS, !self.filter.is_empty()),
-        ])
+        refuse(&[("--vmlinux", self.vmlinux.is_some()), (FILTERS, !self.filter.is_empty())])
     }
 
     /// Returns whether the question is about the whole trace, and not about a part of it.
