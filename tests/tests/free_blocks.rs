@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use slablab_tests::stdout;
+use slablab_tests::{refusal, stdout};
 
 /// Writes a text and returns what `info` says of it, in words and as data.
 fn info(folder: &Path, text: &str) -> (String, serde_json::Value) {
@@ -80,4 +80,37 @@ fn a_list_of_caches_beside_free_lists_keeps_its_answer_and_has_them_by_name() {
     assert!(said.starts_with("session_ctx"), "{said}");
     assert!(said.contains("No block of 32 KiB (order 3)"), "{said}");
     assert!(said.contains("Free blocks by order"), "{said}");
+}
+
+/// A machine of 1 GiB that has run for long.
+const AGED: &str = "Node 0, zone   Normal\n  pages free     60000\n\
+    \x20       min      1000\n        low      1250\n        high     1500\n\
+    \x20       spanned  262144\n        present  262144\n        managed  262144\n        protection: (0, 0, 0)\n\
+    \x20 pagesets\n    cpu: 0\n              count:    0\n              high:     300\n              batch:    63\n\
+    \x20 start_pfn:           0\n\
+    Page block order: 9\nPages per block:  512\n\n\
+    Free pages count per migrate type at order       0      1      2      3      4      5      6      7      8      9     10 \n\
+    Node    0, zone   Normal, type    Unmovable    400    300    200    100     50     20     10      5      2      0      0 \n\
+    Node    0, zone   Normal, type      Movable   9000   4000   2000    500    100     50     20     10      5      2      0 \n\n\
+    Number of blocks type     Unmovable      Movable  Reclaimable \n\
+    Node 0, zone   Normal          100          380           32 \n";
+
+/// A text whose lists have more than the zone was replayed as if it were a machine's, and a refusal did not name the file.
+#[test]
+fn a_question_about_an_aged_machine_wants_the_texts_of_one_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("aged");
+    let file = path.to_str().unwrap();
+    let words = ["whatif", "traces/boot.parquet", "--max-order", "0", "--aged", file];
+    fs::write(&path, AGED).unwrap();
+    assert!(stdout(&words).contains("are free in blocks of order 9 or more"));
+    let forged = [
+        (" 9000 ", " 9000000000000000000 ", "has 9000000000000"),
+        ("managed  262144", "managed  2621", "and 2621 in all"),
+    ];
+    for (from, to, expected) in forged {
+        fs::write(&path, AGED.replace(from, to)).unwrap();
+        let said = refusal(&words);
+        assert!(said.contains(file) && said.contains(expected), "{said}");
+    }
 }

@@ -5,13 +5,15 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use slablab_host::printable;
 use slablab_kmem::BackendKind;
 use slablab_replay::{
     Allocator, Replay, ReplayPlan, RestOfMachine, RestPlan, Setting, rest_of_machine,
     rest_of_setting,
 };
-use slablab_trace::{TraceReader, Zones};
+use slablab_trace::{TraceReader, Zone, Zones};
 
+use crate::output::bytes as format_bytes;
 use crate::progress::Progress;
 
 /// No machine's texts are longer.
@@ -78,7 +80,13 @@ impl AgedArgs {
         let rows = trace.meta().events.saturating_add(plan.rows(trace.meta(), true));
         let progress = Progress::new("pages", rows);
         let mut told = |done| progress.set(done);
-        Ok(rest_of_setting(trace, kind, setting, plan, &mut told)?)
+        self.with_name(rest_of_setting(trace, kind, setting, plan, &mut told))
+    }
+
+    /// Puts the name of the file before what is wrong with the zones that it describes.
+    fn with_name<T>(&self, rest: std::result::Result<T, slablab_replay::Error>) -> Result<T> {
+        let Some(path) = &self.aged else { return Ok(rest?) };
+        rest.with_context(|| format!("--aged: {}", path.display()))
     }
 
     fn zones(&self) -> Result<Option<Zones>> {
@@ -99,8 +107,8 @@ impl AgedArgs {
         let aged = self.zones()?;
         let plan = RestPlan { aged: aged.as_ref(), memory_bytes: memory_bytes(trace) };
         let progress = Progress::new("pages", plan.rows(trace.meta(), after.is_some()));
-        let rest = rest_of_machine(trace, plan, before, after, &mut |done| progress.set(done))?;
-        Ok(Some(rest))
+        let mut told = |done| progress.set(done);
+        self.with_name(rest_of_machine(trace, plan, before, after, &mut told)).map(Some)
     }
 }
 
@@ -115,8 +123,17 @@ fn memory_bytes(trace: &TraceReader) -> u64 {
 /// Reads the zones of a machine.
 fn zones(path: &Path) -> Result<Zones> {
     let mut bytes = Vec::new();
-    let file = File::open(path).and_then(|file| file.take(TEXT_BYTES_MAX).read_to_end(&mut bytes));
-    file.with_context(|| format!("--aged: {}", path.display()))?;
+    let file = File::open(path);
+    let read = file.and_then(|file| file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes));
+    let read = read.with_context(|| format!("--aged: {}", path.display()))?;
+    if read as u64 > TEXT_BYTES_MAX {
+        bail!(
+            "--aged: {}: has more than {}, and no machine's zoneinfo and pagetypeinfo are as long: make it by \
+             cat /proc/zoneinfo /proc/pagetypeinfo > FILE",
+            path.display(),
+            format_bytes(TEXT_BYTES_MAX)
+        );
+    }
     let (zoneinfo, types) = parts(&String::from_utf8_lossy(&bytes));
     let zones = Zones::parse(0, &zoneinfo, &types);
     let has_lists = zones.zones.iter().any(|zone| !zone.free_blocks.is_empty());
@@ -126,7 +143,27 @@ fn zones(path: &Path) -> Result<Zones> {
             path.display()
         );
     }
+    if let Some(zone) = zones.zones.iter().find(|zone| free_pages(zone) > u128::from(zone.managed))
+    {
+        bail!(
+            "--aged: {}: node {}, zone {} has {} free pages in its lists, and {} in all: zoneinfo and pagetypeinfo are not of \
+             one machine, or damaged; make it as root: cat /proc/zoneinfo /proc/pagetypeinfo > FILE",
+            path.display(),
+            zone.node,
+            printable(&zone.name),
+            free_pages(zone),
+            zone.managed
+        );
+    }
     Ok(zones)
+}
+
+/// Returns how many pages the free blocks of a zone have.
+fn free_pages(zone: &Zone) -> u128 {
+    let of_type = |orders: &Vec<u64>| -> u128 {
+        (0..).zip(orders).map(|(order, blocks)| u128::from(*blocks) << order).sum()
+    };
+    zone.free_blocks.iter().map(of_type).sum()
 }
 
 /// Takes a text of `/proc/zoneinfo` and `/proc/pagetypeinfo`, in any order, apart.
@@ -147,6 +184,16 @@ fn parts(text: &str) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// It was cut, and what was behind was left out in silence.
+    #[test]
+    fn a_text_that_is_too_long_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(TEXT_BYTES_MAX + 1).unwrap();
+        let said = zones(file.path()).unwrap_err().to_string();
+        let name = file.path().display().to_string();
+        assert!(said.contains(&name) && said.contains("more than 64.00 MiB"), "{said}");
+    }
 
     #[test]
     fn one_text_may_hold_both_files_of_a_machine() {

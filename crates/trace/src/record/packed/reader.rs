@@ -19,7 +19,7 @@ use crate::source::repeats::{Damage, NextPage, NextRecord, PageSource};
 /// Bytes that are read at once.
 const READ_BYTES: usize = 1 << 18;
 
-/// From so many heads of a file it is concluded how many bytes its pages have.
+/// The heads of a file that tell how many bytes its pages have.
 const HEADS_MAX: usize = 256;
 
 /// What a block turned out to be.

@@ -21,7 +21,7 @@ pub(crate) struct Waiting {
     file: File,
     read_bytes: u64,
     dropped_bytes: u64,
-    /// Of what was read, memory need not keep so much
+    /// Bytes from the beginning that memory need not keep once they were read
     drop_bytes: u64,
 }
 
