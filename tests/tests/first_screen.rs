@@ -26,7 +26,7 @@ const OF_TRACES: [&str; 10] = [
 ];
 
 /// Other commands; `TMP` has snapshots.
-const OTHERS: [&str; 13] = [
+const OTHERS: [&str; 14] = [
     "info traces/boot.parquet traces/build.parquet traces/hackbench.parquet",
     "replay traces/boot.parquet traces/build.parquet",
     "advise traces/boot.parquet traces/build.parquet",
@@ -35,6 +35,7 @@ const OTHERS: [&str; 13] = [
     "lab compare --csv tests/data/hackbench-31-pairs.csv",
     "partition TMP/typed/typed.parquet --by typed:64",
     "partition TMP/typed/typed.parquet --by typed:2 --with sock",
+    "fit traces/boot.parquet --order 10 --aged tests/data/aged.txt",
     "info TMP/slabinfo",
     "info tests/data/slabinfo-mail.txt",
     "info TMP/allocinfo",

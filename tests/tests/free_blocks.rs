@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use slablab_tests::{refusal, stdout};
+use slablab_tests::{refusal, run, stdout};
 
 /// Writes a text and returns what `info` says of it, in words and as data.
 fn info(folder: &Path, text: &str) -> (String, serde_json::Value) {
@@ -83,17 +83,7 @@ fn a_list_of_caches_beside_free_lists_keeps_its_answer_and_has_them_by_name() {
 }
 
 /// A machine of 1 GiB that has run for long.
-const AGED: &str = "Node 0, zone   Normal\n  pages free     60000\n\
-    \x20       min      1000\n        low      1250\n        high     1500\n\
-    \x20       spanned  262144\n        present  262144\n        managed  262144\n        protection: (0, 0, 0)\n\
-    \x20 pagesets\n    cpu: 0\n              count:    0\n              high:     300\n              batch:    63\n\
-    \x20 start_pfn:           0\n\
-    Page block order: 9\nPages per block:  512\n\n\
-    Free pages count per migrate type at order       0      1      2      3      4      5      6      7      8      9     10 \n\
-    Node    0, zone   Normal, type    Unmovable    400    300    200    100     50     20     10      5      2      0      0 \n\
-    Node    0, zone   Normal, type      Movable   9000   4000   2000    500    100     50     20     10      5      2      0 \n\n\
-    Number of blocks type     Unmovable      Movable  Reclaimable \n\
-    Node 0, zone   Normal          100          380           32 \n";
+const AGED: &str = include_str!("../data/aged.txt");
 
 /// A text whose lists have more than the zone was replayed as if it were a machine's, and a refusal did not name the file.
 #[test]
@@ -113,4 +103,34 @@ fn a_question_about_an_aged_machine_wants_the_texts_of_one_machine() {
         let said = refusal(&words);
         assert!(said.contains(file) && said.contains(expected), "{said}");
     }
+}
+
+/// Whether a driver's buffer can be had on a machine that has run for long, and what to call.
+#[test]
+fn fit_says_whether_a_block_of_an_order_can_be_had_and_what_to_call() {
+    let ask = |order: &str| {
+        run(&["fit", "traces/boot.parquet", "--order", order, "--aged", "tests/data/aged.txt"])
+    };
+    let said = |order: &str, status: i32| {
+        let output = ask(order);
+        assert_eq!(output.status.code(), Some(status), "order {order}");
+        String::from_utf8(output.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let has = said("8", 0);
+    for words in [
+        "A block of 1.00 MiB (order 8) could be had at once at each of 32 moments.",
+        "Call kmalloc if the memory has to be contiguous",
+        "begins with the free lists of tests/data/aged.txt",
+    ] {
+        assert!(has.contains(words), "{words}: {has}");
+    }
+    let none = said("10", 1);
+    assert!(none.contains("could be had at once at none of 32 moments"), "{none}");
+    assert!(none.contains("Call kvmalloc: the pages for it could be had at each moment"), "{none}");
+    let beyond = said("11", 1);
+    assert!(beyond.contains("No block of 8.00 MiB (order 11) exists on this machine"), "{beyond}");
+    let words = ["fit", "traces/boot.parquet", "--order", "8"];
+    assert!(refusal(&words).contains("record with --pages, or name the free lists"));
+    let part = [&words[..], &["--cache", "dentry"]].concat();
+    assert!(refusal(&part).contains("leave out what chooses a part of the trace"));
 }

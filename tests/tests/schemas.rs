@@ -37,6 +37,7 @@ const COMMANDS: &[&str] = &[
     "advise traces/boot.parquet traces/build.parquet",
     "classes traces/boot.parquet --further 2",
     "fit traces/boot.parquet --memory 64M",
+    "fit traces/boot.parquet --order 8 --aged tests/data/aged.txt",
     "tune traces/boot.parquet",
     "patch traces/hackbench.parquet alloc_fdtable+0xd0 --source none",
     "import traces/boot.parquet --time 50%,90% -o TMP/part.parquet",

@@ -83,13 +83,13 @@ pub use metrics::span_peaks::SpanPeak;
 pub use metrics::sum::ReplaySum;
 pub use metrics::vectors::{VectorsOfCache, VectorsUnder};
 pub use page_replay::block_frame::{BlockCell, BlockFrame, BlockOwner};
+pub use page_replay::order::{OrderCall, OrderMoment, OrderRoom};
+pub use page_replay::plan::RestPlan;
 pub use page_replay::replay::replay_pages;
-pub use page_replay::rest::{
-    RestOfMachine, RestPlan, SlabsApart, rest_of_machine, rest_of_setting,
-};
+pub use page_replay::rest::{RestOfMachine, SlabsApart, rest_of_machine, rest_of_setting};
 pub use page_replay::result::{
-    PageFailure, PageFallback, PageFit, PageMoment, PageMoved, PageReplay, PageZone, SlabFallback,
-    StolenBySlabs, largest_order, pages_of, unusable_share,
+    PageFailure, PageFallback, PageFit, PageMoment, PageMoved, PageReplay, PageRoom, PageZone,
+    SlabFallback, StolenBySlabs, largest_order, pages_of, unusable_share,
 };
 pub use plan::{ReplayPlan, Start, Vectors};
 pub use timed::replay::{Latency, Timed, replay_timed};

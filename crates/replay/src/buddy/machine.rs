@@ -266,6 +266,14 @@ impl Machine {
         sum
     }
 
+    /// Returns the zones that an allocation of the kernel's own on the first node may use, with the index of the highest.
+    pub(super) fn kernel_zones(&self) -> impl Iterator<Item = (&Zone, u8)> {
+        let list = self.lists.first().map(|lists| &lists[Reach::Normal as usize]);
+        let zones =
+            list.into_iter().flat_map(|list| list.zones.iter().map(|at| (*at, list.highest)));
+        zones.map(|(at, highest)| (&self.zones[at].1, highest))
+    }
+
     /// Returns the pages that CPUs keep.
     pub(crate) fn cpu_pages(&self) -> u64 {
         self.cpus.iter().flatten().map(|cpu| cpu.count).sum()

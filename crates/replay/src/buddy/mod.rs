@@ -25,6 +25,7 @@ pub(crate) mod lists;
 pub(crate) mod machine;
 pub(crate) mod mapped;
 pub(crate) mod migrate;
+mod room;
 pub(crate) mod rules;
 #[cfg(test)]
 mod tests;

@@ -228,3 +228,31 @@ fn an_atomic_allocation_of_several_pages_keeps_a_page_block_below_the_watermark(
         assert_eq!(machine.zones[0].1.reserved, kept, "{release:?}");
     }
 }
+
+#[test]
+fn as_many_blocks_can_be_had_as_the_kernel_gives_before_it_waits() {
+    for release in RELEASES {
+        for order in [4, 6, 8, 10] {
+            let (mut machine, mut draw) = (machine(release), Draw(u64::from(order)));
+            // Pages of all three types; some stay, so that free ones lie in blocks of all orders.
+            let mut given: Vec<(Given, u8)> = Vec::new();
+            for _ in 0..2_000 {
+                let (of, migrate) = (draw.below(4) as u8, Migrate::ALL[draw.below(3) as usize]);
+                let ask = Ask { cpu: 0, order: of, migrate, gfp: Gfp::KERNEL };
+                given.extend(machine.allocate_easily(&ask).map(|block| (block, of)));
+                if draw.below(3) > 0 && !given.is_empty() {
+                    let (block, of) = given.swap_remove(draw.below(given.len() as u64) as usize);
+                    machine.free(0, block, of);
+                }
+            }
+            let ask = Ask { cpu: 0, order, migrate: Migrate::Unmovable, gfp: Gfp::KERNEL };
+            let (room, mut blocks) = (machine.room(order), 0);
+            while machine.allocate_easily(&ask).is_some() {
+                blocks += 1;
+                assert_eq!(machine.room(order), room - blocks, "{release:?}, order {order}");
+            }
+            assert_eq!(blocks, room, "{release:?}, order {order}");
+            assert!(order == 10 || room > 0, "{release:?}, order {order}");
+        }
+    }
+}

@@ -18,6 +18,8 @@ pub(crate) mod block_frame;
 mod blocks;
 mod first_seen;
 mod map;
+pub(crate) mod order;
+pub(crate) mod plan;
 pub(crate) mod replay;
 pub(crate) mod rest;
 #[cfg(test)]

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use slablab_linux::Gfp;
-use slablab_trace::{Meta, NONE, PageEvent, PageKind, RecordedZones, TraceReader, Zones};
+use slablab_trace::{Meta, NONE, PageEvent, PageKind, RecordedZones, TraceReader};
 
 use super::block_frame::BlockFrame;
 use super::blocks::Blocks;
 use super::map;
+use super::plan::RestPlan;
 use super::result::{
-    PageFailure, PageFallback, PageFit, PageMoment, PageMoved, PageReplay, PageZone, pages_of,
-    type_name,
+    PageFailure, PageFallback, PageFit, PageMoment, PageMoved, PageReplay, PageRoom, PageZone,
+    pages_of, type_name,
 };
 use super::runs::FreeRuns;
 use super::slabs::Slabs;
@@ -28,29 +29,27 @@ const TICK_NS: u64 = 1_000_000_000;
 /// The parts of a trace between maps of page blocks.
 const MAPS: usize = 3;
 
-/// Replays page events; the machine has `memory_bytes` where the trace does not tell of its zones. `progress` is told the
-/// rows done so far.
+/// Replays page events on a machine. `progress` is told the rows done so far.
 ///
 /// # Errors
 /// When the trace is damaged.
 pub fn replay_pages(
     trace: &TraceReader,
-    memory_bytes: u64,
+    plan: RestPlan<'_>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<PageReplay, Error> {
-    replay_with(trace, None, memory_bytes, Slabs::default(), progress)
+    replay_with(trace, plan, Slabs::default(), progress)
 }
 
-/// Replays page events with what is known of slabs; `aged` are the zones of another machine to begin with.
+/// Replays page events with what is known of slabs.
 pub(super) fn replay_with(
     trace: &TraceReader,
-    aged: Option<&Zones>,
-    memory_bytes: u64,
+    plan: RestPlan<'_>,
     slabs: Slabs<'_>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<PageReplay, Error> {
-    let begun = start::begin(trace, aged, memory_bytes)?;
-    let mut run = Run::new(trace.meta(), aged, begun, slabs);
+    let begun = start::begin(trace, plan.aged, plan.memory_bytes)?;
+    let mut run = Run::new(trace.meta(), plan, begun, slabs);
     let mut done = 0;
     for batch in trace.page_batches() {
         let batch = batch?;
@@ -84,6 +83,8 @@ struct Run<'a> {
     begin_ns: u64,
     tick_ns: u64,
     orders: usize,
+    /// The order that was asked about
+    asked: Option<u8>,
     /// Moments that are to come, the next one last
     wanted: Vec<Wanted>,
     /// How many moments are to come when a map is made
@@ -96,7 +97,8 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(meta: &'a Meta, aged: Option<&Zones>, begun: Begun, slabs: Slabs<'a>) -> Run<'a> {
+    fn new(meta: &'a Meta, plan: RestPlan<'_>, begun: Begun, slabs: Slabs<'a>) -> Run<'a> {
+        let RestPlan { aged, order: asked, .. } = plan;
         let pages = meta.pages.as_ref();
         let is_of_pages = pages.is_some_and(|pages| pages.events > 0);
         let of_slabs = (meta.time_first_ns, meta.time_last_ns);
@@ -135,6 +137,7 @@ impl<'a> Run<'a> {
             begin_ns: recorded.map_or(0, |zones| zones.start.time_ns),
             tick_ns: first_ns.saturating_add(TICK_NS),
             orders: usize::from(begun.rules.max_order) + 1,
+            asked,
             mapped: mapped(wanted.len()),
             wanted,
             fallbacks: BTreeMap::new(),
@@ -185,12 +188,15 @@ impl<'a> Run<'a> {
     fn look(&mut self) {
         let Some((at_ns, recorded_blocks)) = self.wanted.pop() else { return };
         let time_ns = at_ns.saturating_sub(self.first_ns);
+        let machine = &self.begun.machine;
+        let room = |order| PageRoom { blocks: machine.room(order), pages: machine.room(0) };
         self.result.moments.push(PageMoment {
             time_ns,
-            free_blocks: self.begun.machine.free_blocks()[..self.orders].to_vec(),
+            free_blocks: machine.free_blocks()[..self.orders].to_vec(),
             recorded_blocks,
-            cpu_pages: self.begun.machine.cpu_pages(),
+            cpu_pages: machine.cpu_pages(),
             slab_pages: self.slabs.pages(),
+            room: self.asked.map(room),
         });
         if self.mapped.contains(&self.wanted.len()) {
             self.map(time_ns);

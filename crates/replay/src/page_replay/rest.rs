@@ -13,8 +13,9 @@
 
 use serde::Serialize;
 use slablab_kmem::BackendKind;
-use slablab_trace::{Meta, TraceReader, Zones};
+use slablab_trace::TraceReader;
 
+use super::plan::RestPlan;
 use super::replay::replay_with;
 use super::result::{PageReplay, median};
 use super::slab_owners::SlabOwners;
@@ -60,24 +61,6 @@ pub struct SlabsApart {
     pub slabs_of_unknown_caches: u64,
 }
 
-/// The machine that slabs are on.
-#[derive(Debug, Clone, Copy)]
-pub struct RestPlan<'a> {
-    /// Zones of another machine to begin with
-    pub aged: Option<&'a Zones>,
-    /// Memory of a machine whose zones are not told
-    pub memory_bytes: u64,
-}
-
-impl RestPlan<'_> {
-    /// Returns how many page rows [`rest_of_machine`] does.
-    #[must_use]
-    pub fn rows(&self, meta: &Meta, is_changed: bool) -> u64 {
-        let rows = meta.pages.as_ref().map_or(0, |pages| pages.events);
-        rows.saturating_mul(if is_changed { 3 } else { 2 })
-    }
-}
-
 /// Replays page events with the slabs of an allocator as it was recorded, and perhaps with changes. Both have to be of replays
 /// with [`ReplayPlan::slab_pages`](crate::ReplayPlan::slab_pages). `progress` is told the page rows done so far.
 ///
@@ -100,7 +83,7 @@ pub fn rest_of_machine(
         let before = rows * run;
         run += 1;
         let mut told = |done| progress(before + done);
-        replay_with(trace, plan.aged, plan.memory_bytes, slabs, &mut told)
+        replay_with(trace, plan, slabs, &mut told)
     };
     let recorded = if has_pages { Some(replayed(None)?) } else { None };
     let with_slabs = replayed(Some(before))?;

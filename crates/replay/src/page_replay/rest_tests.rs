@@ -7,7 +7,8 @@ use slablab_trace::{
 };
 use tempfile::TempDir;
 
-use super::rest::{RestOfMachine, RestPlan, rest_of_machine};
+use super::plan::RestPlan;
+use super::rest::{RestOfMachine, rest_of_machine};
 use super::slab_owners::SlabOwners;
 use crate::metrics::result::Allocator;
 use crate::metrics::slab_pages::{SlabCache, SlabPage, SlabPages};
@@ -67,7 +68,7 @@ fn rest(
     before: &Allocator,
     after: &Allocator,
 ) -> RestOfMachine {
-    let plan = RestPlan { aged, memory_bytes: 16 << 20 };
+    let plan = RestPlan { aged, memory_bytes: 16 << 20, order: None };
     rest_of_machine(trace, plan, before, Some(after), &mut |_| {}).unwrap()
 }
 

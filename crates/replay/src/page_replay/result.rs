@@ -83,6 +83,19 @@ pub struct PageMoment {
     /// Pages of slabs that came since the beginning and have not gone; absent where nothing is known of slabs
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slab_pages: Option<u64>,
+    /// What could be had of the order that was asked about; absent where none was
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub room: Option<PageRoom>,
+}
+
+/// What the kernel could have had at a moment, in the model, before it has to wait for reclaim or compaction.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct PageRoom {
+    /// Blocks of the order, one after the other
+    pub blocks: u64,
+    /// Single pages, if no block is taken
+    pub pages: u64,
 }
 
 /// How far free blocks of the model are from those recorded.

@@ -5,11 +5,14 @@ use slablab_trace::{
     TraceReader, TraceWriter, Zone, Zones,
 };
 
+use super::plan::RestPlan;
 use super::replay::replay_pages;
 use super::result::PageReplay;
 use PageKind::{Alloc, AllocExtfrag, Free, ImplicitFree};
 
 const MIB: u64 = 1 << 20;
+/// What could be had of this order is asked at each moment.
+const BLOCK_ORDER: u8 = 9;
 
 /// Replays these rows: time, kind, slot, order, migrate type.
 fn replayed(
@@ -36,7 +39,8 @@ fn replayed(
     writer
         .finish(Meta { comms, zones, page_bytes, cpus, kernel_release, ..Meta::default() })
         .unwrap();
-    replay_pages(&TraceReader::open(path).unwrap(), memory_bytes, &mut |_| {}).unwrap()
+    let plan = RestPlan { aged: None, memory_bytes, order: Some(BLOCK_ORDER) };
+    replay_pages(&TraceReader::open(path).unwrap(), plan, &mut |_| {}).unwrap()
 }
 
 #[test]

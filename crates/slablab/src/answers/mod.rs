@@ -32,6 +32,7 @@ pub(crate) mod lab;
 pub(crate) mod leaks;
 pub(crate) mod letter;
 mod noted;
+pub(crate) mod order;
 pub(crate) mod page_replay;
 pub(crate) mod pages;
 pub(crate) mod partition;

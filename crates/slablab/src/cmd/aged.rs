@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 use slablab_host::printable;
 use slablab_kmem::BackendKind;
 use slablab_replay::{
-    Allocator, Replay, ReplayPlan, RestOfMachine, RestPlan, Setting, rest_of_machine,
-    rest_of_setting,
+    Allocator, OrderRoom, Replay, ReplayPlan, RestOfMachine, RestPlan, Setting, replay,
+    replay_pages, rest_of_machine, rest_of_setting,
 };
 use slablab_trace::{TraceReader, Zone, Zones};
 
@@ -76,7 +76,7 @@ impl AgedArgs {
             return Ok(None);
         }
         let aged = self.zones()?;
-        let plan = RestPlan { aged: aged.as_ref(), memory_bytes: memory_bytes(trace) };
+        let plan = RestPlan { aged: aged.as_ref(), memory_bytes: memory_bytes(trace), order: None };
         let rows = trace.meta().events.saturating_add(plan.rows(trace.meta(), true));
         let progress = Progress::new("pages", rows);
         let mut told = |done| progress.set(done);
@@ -87,6 +87,49 @@ impl AgedArgs {
     fn with_name<T>(&self, rest: std::result::Result<T, slablab_replay::Error>) -> Result<T> {
         let Some(path) = &self.aged else { return Ok(rest?) };
         rest.with_context(|| format!("--aged: {}", path.display()))
+    }
+
+    /// Returns what can be had of an order of blocks: by the events of pages, or on the machine that the option names.
+    pub(crate) fn order_room(
+        &self,
+        trace: &TraceReader,
+        kind: BackendKind,
+        order: u8,
+    ) -> Result<OrderRoom> {
+        let meta = trace.meta();
+        let plan = ReplayPlan {
+            allocators: vec![kind],
+            slab_pages: true,
+            locality: false,
+            ..ReplayPlan::default()
+        };
+        let is_known = self.is_asked(trace, true, &plan)?;
+        let aged = self.zones()?;
+        let rest =
+            RestPlan { aged: aged.as_ref(), memory_bytes: memory_bytes(trace), order: Some(order) };
+        let has_pages = meta.pages.as_ref().is_some_and(|pages| pages.events > 0);
+        if has_pages {
+            let progress = Progress::new("pages", rest.rows(meta, false) / 2);
+            let replay = replay_pages(trace, rest, &mut |done| progress.set(done))?;
+            return Ok(OrderRoom::of(order, &replay));
+        }
+        if !is_known {
+            bail!(
+                "--order: the trace has no events of pages: record with --pages, or name the free lists of a machine \
+                 (--aged FILE)"
+            );
+        }
+        let progress = Progress::new("replaying slabs", meta.events);
+        let slabs = replay(trace, &plan, &mut |done| progress.set(done))?;
+        drop(progress);
+        let Some(slabs) = slabs.allocators.first() else { bail!("no allocator was replayed") };
+        let rest = rest_of_machine(trace, rest, slabs, None, &mut |_| ());
+        Ok(OrderRoom::of(order, &self.with_name(rest)?.before))
+    }
+
+    /// Returns the name of the file that is given.
+    pub(crate) fn file(&self) -> Option<String> {
+        self.aged.as_ref().map(|path| path.display().to_string())
     }
 
     fn zones(&self) -> Result<Option<Zones>> {
@@ -105,7 +148,7 @@ impl AgedArgs {
         };
         let after: Option<&Allocator> = after.and_then(|after| after.allocators.first());
         let aged = self.zones()?;
-        let plan = RestPlan { aged: aged.as_ref(), memory_bytes: memory_bytes(trace) };
+        let plan = RestPlan { aged: aged.as_ref(), memory_bytes: memory_bytes(trace), order: None };
         let progress = Progress::new("pages", plan.rows(trace.meta(), after.is_some()));
         let mut told = |done| progress.set(done);
         self.with_name(rest_of_machine(trace, plan, before, after, &mut told)).map(Some)

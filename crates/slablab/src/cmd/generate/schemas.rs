@@ -15,6 +15,7 @@ use crate::answers::groups::GroupsAnswer;
 use crate::answers::holding::HoldingAnswer;
 use crate::answers::info::InfoAnswer;
 use crate::answers::leaks::LeaksAnswer;
+use crate::answers::order::OrderAnswer;
 use crate::answers::pages::PagesAnswer;
 use crate::answers::partition::PartitionAnswer;
 use crate::answers::patch::PatchAnswer;
@@ -51,6 +52,7 @@ fn all() -> Vec<Published> {
         Published::answer::<AdviseAnswer>(),
         Published::answer::<TuneAnswer>(),
         Published::answer::<FitAnswer>(),
+        Published::answer::<OrderAnswer>(),
         Published::answer::<ClassesAnswer>(),
         Published::answer::<PatchAnswer>(),
         Published::answer::<WhatIfAnswer>(),

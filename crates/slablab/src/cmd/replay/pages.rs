@@ -59,7 +59,8 @@ pub(super) fn run(
             let mut progress = Progress::default();
             let mut step =
                 |done| progress.step(slablab_trace::Progress { phase, done, total, unit });
-            (replay_pages(&trace, memory_bytes, &mut step)?, None)
+            let plan = RestPlan { aged: None, memory_bytes, order: None };
+            (replay_pages(&trace, plan, &mut step)?, None)
         }
     };
     let trace = Box::new(facts(trace.meta(), total));
@@ -85,7 +86,7 @@ fn with_slabs(trace: &TraceReader, memory_bytes: u64) -> Result<Option<RestOfMac
     let slabs = replay(trace, &plan, &mut |done| progress.set(done))?;
     drop(progress);
     let Some(allocator) = slabs.allocators.first() else { return Ok(None) };
-    let plan = RestPlan { aged: None, memory_bytes };
+    let plan = RestPlan { aged: None, memory_bytes, order: None };
     let progress = Progress::new("replaying pages", plan.rows(meta, false));
     Ok(Some(rest_of_machine(trace, plan, allocator, None, &mut |done| progress.set(done))?))
 }
