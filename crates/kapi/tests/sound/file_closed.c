@@ -1,3 +1,4 @@
+// Nothing is wrong here: an open file is closed.
 #include <linux/module.h>
 #include <linux/fs.h>
 #include <linux/proc_fs.h>

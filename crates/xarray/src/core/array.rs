@@ -5,13 +5,41 @@ use slablab_rcu::Guard;
 use super::entries::Entries;
 use super::find::{Found, Search};
 use super::mark;
-use crate::raw::{Child, Dense, Section, Word, Writer};
-use crate::{Entry, Error, Filter, Flags, Gfp, IdLimit, Mark, PackedXArray, Result};
+use crate::raw::{Section, Word, Writer};
+use crate::{Entry, Error, Filter, Flags, Gfp, IdLimit, Mark, PackedXArray, RawXArray, Result};
+
+impl RawXArray {
+    /// Takes the lock for a number of changes. Linux: `xa_lock` and the `__xa_` functions.
+    pub fn lock(&self) -> Writer<'_> {
+        self.lock_for(Gfp::KERNEL)
+    }
+
+    /// Takes the lock; memory is allocated in this context.
+    pub fn lock_for(&self, gfp: Gfp) -> Writer<'_> {
+        let (array, lock) = self.parts();
+        Writer::lock(array, lock, gfp)
+    }
+
+    /// Returns the bytes that the array's nodes take, as they were requested from the allocator.
+    pub fn memory_bytes(&self) -> usize {
+        self.lock().memory_bytes()
+    }
+
+    /// Removes everything. What entries point to is not touched. Linux: `xa_destroy`.
+    pub fn clear(&self) {
+        self.lock().clear();
+    }
+}
 
 impl PackedXArray {
     /// Takes the lock for a number of changes. Linux: `xa_lock` and the `__xa_` functions.
     pub fn lock(&self) -> Writer<'_> {
         self.lock_for(Gfp::KERNEL)
+    }
+
+    /// Takes the lock; memory is allocated in this context.
+    pub fn lock_for(&self, gfp: Gfp) -> Writer<'_> {
+        Writer::lock(self, &self.lock, gfp)
     }
 
     /// Returns the entry at `index`, or NULL. Linux: `xa_load`.

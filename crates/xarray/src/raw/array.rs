@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::lock::Lock;
 use super::slot::Slot;
-use super::writer::Writer;
-use crate::{Flags, Gfp, Mark};
+use crate::{Flags, Mark};
 
 /// An array of entries in 16 bytes, as the kernel's: `struct xarray` of our C header.
 ///
@@ -19,7 +18,7 @@ use crate::{Flags, Gfp, Mark};
 #[repr(C)]
 #[derive(Debug)]
 pub struct PackedXArray {
-    pub(super) lock: Lock,
+    pub(crate) lock: Lock,
     flags: AtomicU32,
     pub(crate) head: Slot,
 }
@@ -62,24 +61,9 @@ impl RawXArray {
         }
     }
 
-    /// Takes the lock for a number of changes. Linux: `xa_lock` and the `__xa_` functions.
-    pub fn lock(&self) -> Writer<'_> {
-        self.lock_for(Gfp::KERNEL)
-    }
-
-    /// Takes the lock; memory is allocated in this context.
-    pub fn lock_for(&self, gfp: Gfp) -> Writer<'_> {
-        Writer::lock(&self.array, &self.lock, gfp)
-    }
-
-    /// Returns the bytes that the array's nodes take, as they were requested from the allocator.
-    pub fn memory_bytes(&self) -> usize {
-        self.lock().memory_bytes()
-    }
-
-    /// Removes everything. What entries point to is not touched. Linux: `xa_destroy`.
-    pub fn clear(&self) {
-        self.lock().clear();
+    /// Returns the array, and the lock of all its writers.
+    pub(crate) fn parts(&self) -> (&PackedXArray, &Lock) {
+        (&self.array, &self.lock)
     }
 }
 
@@ -88,11 +72,6 @@ impl PackedXArray {
     #[must_use]
     pub const fn new(flags: Flags) -> Self {
         Self { lock: Lock::new(), flags: AtomicU32::new(flags.0), head: Slot::new() }
-    }
-
-    /// Takes the lock; memory is allocated in this context.
-    pub fn lock_for(&self, gfp: Gfp) -> Writer<'_> {
-        Writer::lock(self, &self.lock, gfp)
     }
 
     /// Returns the flags, with the marks that some entry bears.

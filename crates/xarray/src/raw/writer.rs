@@ -29,7 +29,7 @@ pub struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// Takes the array's lock, which is the same for all writers of the array.
-    pub(super) fn lock(array: &'a PackedXArray, lock: &'a Lock, gfp: Gfp) -> Self {
+    pub(crate) fn lock(array: &'a PackedXArray, lock: &'a Lock, gfp: Gfp) -> Self {
         lock.lock();
         Self { array, gfp, limbo: RefCell::new(Limbo::new()), held: Some(lock) }
     }
