@@ -96,6 +96,7 @@ struct rhltable {
 struct rhashtable_walker {
 	struct bucket_table *tbl;
 	unsigned int kapi_generation;
+	unsigned long __kapi_rest;
 };
 struct rhashtable_iter {
 	struct rhashtable *ht;
@@ -106,6 +107,7 @@ struct rhashtable_iter {
 	unsigned int skip;
 	bool end_of_table;
 };
+KAPI_IS_LARGE(struct rhashtable_iter, 64);
 
 #define rht_dereference(p, ht) rcu_dereference(p)
 #define rht_dereference_rcu(p, ht) rcu_dereference(p)

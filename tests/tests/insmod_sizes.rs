@@ -14,7 +14,7 @@ use slablab_tests::module::{insmod, lines};
 const RELEASES: [&str; 3] = ["6.1", "6.12", "7.3"];
 
 /// Structures, and their bytes in each release.
-const STRUCTURES: [(&str, [u64; 3]); 50] = [
+const STRUCTURES: [(&str, [u64; 3]); 53] = [
     ("net_device", [2432, 2560, 2816]),
     ("netdev_queue", [320; 3]),
     ("netdev_rx_queue", [192, 192, 256]),
@@ -60,6 +60,9 @@ const STRUCTURES: [(&str, [u64; 3]); 50] = [
     ("ida", [16; 3]),
     ("rhashtable", [136, 136, 160]),
     ("rhltable", [136, 136, 160]),
+    ("rhashtable_iter", [64; 3]),
+    ("maple_tree", [24, 16, 16]),
+    ("shrinker", [64, 128, 128]),
     ("inode", [632, 624, 560]),
     ("file", [232, 184, 176]),
     ("dentry", [192; 3]),

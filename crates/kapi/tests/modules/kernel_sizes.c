@@ -7,6 +7,7 @@
 #include <linux/interrupt.h>
 #include <linux/kref.h>
 #include <linux/list_lru.h>
+#include <linux/maple_tree.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -17,6 +18,7 @@
 #include <linux/rhashtable.h>
 #include <linux/rwsem.h>
 #include <linux/semaphore.h>
+#include <linux/shrinker.h>
 #include <linux/skbuff.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
@@ -96,6 +98,9 @@ static int __init begin(void)
 	SIZE(ida);
 	SIZE(rhashtable);
 	SIZE(rhltable);
+	SIZE(rhashtable_iter);
+	SIZE(maple_tree);
+	SIZE(shrinker);
 	SIZE(inode);
 	SIZE(file);
 	SIZE(dentry);
