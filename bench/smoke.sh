@@ -60,6 +60,15 @@ step modules env SLABLAB="$slablab" bench/kapi/modules.sh "$work/linux" 6.1
 mv "$work/output" "$work/modules"
 step modules-ran grep '^lib/page_frags_test.c|0|' "$work/modules"
 
+# Running a module unpacked the headers.
+btf=/sys/kernel/btf/vmlinux
+if [ -r $btf ]; then
+    step sizes sh -c 'bench/kapi/sizes.py "$(ls -td "$1"/slablab/kapi-*/include | head -n 1)" 6.12 "$2"' sh \
+        "${XDG_CACHE_HOME:-$HOME/.cache}" $btf
+else
+    echo "bench-smoke: sizes: NOT RUN: this kernel has no BTF"
+fi
+
 # What runs in guests has to be read by a shell, a compiler or Python at least, and stored rows still make their tables.
 step guest-scripts sh -c 'for script in bench/guest/*.sh bench/record/loads/*.sh; do sh -n "$script" || exit 1; done'
 step guest-programs sh -c 'cc -Wall -o "$1" bench/guest/fill.c' sh "$work/fill"

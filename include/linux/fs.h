@@ -16,6 +16,7 @@
 #include <linux/types.h>
 #include <linux/fcntl.h>
 #include <linux/uidgid.h>
+#include <kapi/bytes.h>
 
 struct file;
 struct inode;
@@ -27,8 +28,12 @@ struct iov_iter;
 struct iovec;
 struct kiocb;
 struct super_block {
-	struct rw_semaphore s_umount;
+	union {
+		struct rw_semaphore s_umount;
+		unsigned char kapi_bytes[KAPI_SUPER_BLOCK_BYTES];
+	};
 };
+KAPI_IS_LARGE(struct super_block, KAPI_SUPER_BLOCK_BYTES);
 struct address_space;
 typedef int (*filldir_t)(void *, const char *, int, loff_t, u64, unsigned);
 
@@ -38,13 +43,19 @@ struct qstr {
 };
 
 struct dentry {
-	struct dentry *d_parent;
-	struct qstr d_name;
-	struct inode *d_inode;
-	unsigned char d_iname[40];
-	/* The whole path, of a file that is open. */
-	const char *kapi_path;
+	union {
+		struct {
+			struct dentry *d_parent;
+			struct qstr d_name;
+			struct inode *d_inode;
+			unsigned char d_iname[40];
+			/* The whole path, of a file that is open. */
+			const char *kapi_path;
+		};
+		unsigned char kapi_bytes[KAPI_DENTRY_BYTES];
+	};
 };
+KAPI_IS_LARGE(struct dentry, KAPI_DENTRY_BYTES);
 
 struct vfsmount;
 struct path {
@@ -53,47 +64,65 @@ struct path {
 };
 
 struct address_space {
-	struct inode *host;
-	unsigned long nrpages;
-	struct rw_semaphore i_mmap_rwsem;
-	void *private_data;
+	union {
+		struct {
+			struct inode *host;
+			unsigned long nrpages;
+			struct rw_semaphore i_mmap_rwsem;
+			void *private_data;
+		};
+		unsigned char kapi_bytes[KAPI_ADDRESS_SPACE_BYTES];
+	};
 };
+KAPI_IS_LARGE(struct address_space, KAPI_ADDRESS_SPACE_BYTES);
 
 struct inode {
-	umode_t i_mode;
-	kuid_t i_uid;
-	kgid_t i_gid;
-	dev_t i_rdev;
-	loff_t i_size;
-	unsigned long i_ino;
-	const struct file_operations *i_fop;
-	struct super_block *i_sb;
-	struct address_space *i_mapping;
-	spinlock_t i_lock;
-	struct rw_semaphore i_rwsem;
 	union {
-		struct cdev *i_cdev;
+		struct {
+			umode_t i_mode;
+			kuid_t i_uid;
+			kgid_t i_gid;
+			dev_t i_rdev;
+			loff_t i_size;
+			unsigned long i_ino;
+			const struct file_operations *i_fop;
+			struct super_block *i_sb;
+			struct address_space *i_mapping;
+			spinlock_t i_lock;
+			struct rw_semaphore i_rwsem;
+			union {
+				struct cdev *i_cdev;
+			};
+			void *i_private;
+			void *kapi_pde_data;
+		};
+		unsigned char kapi_bytes[KAPI_INODE_BYTES];
 	};
-	void *i_private;
-	void *kapi_pde_data;
 };
+KAPI_IS_LARGE(struct inode, KAPI_INODE_BYTES);
 
 struct file {
-	struct path f_path;
-	struct inode *f_inode;
-	const struct file_operations *f_op;
-	unsigned int f_flags;
-	fmode_t f_mode;
-	loff_t f_pos;
-	const struct cred *f_cred;
-	struct address_space *f_mapping;
-	atomic_long_t f_count;
-	spinlock_t f_lock;
-	void *private_data;
-	/* The process that asked for signals, and how many it was sent. */
-	struct task_struct *kapi_owner;
-	unsigned long kapi_signals;
+	union {
+		struct {
+			struct path f_path;
+			struct inode *f_inode;
+			const struct file_operations *f_op;
+			unsigned int f_flags;
+			fmode_t f_mode;
+			loff_t f_pos;
+			const struct cred *f_cred;
+			struct address_space *f_mapping;
+			atomic_long_t f_count;
+			spinlock_t f_lock;
+			void *private_data;
+			/* The process that asked for signals, and how many it was sent. */
+			struct task_struct *kapi_owner;
+			unsigned long kapi_signals;
+		};
+		unsigned char kapi_bytes[KAPI_FILE_BYTES];
+	};
 };
+KAPI_IS_LARGE(struct file, KAPI_FILE_BYTES);
 #define f_dentry f_path.dentry
 
 #define FMODE_READ ((fmode_t)0x1)

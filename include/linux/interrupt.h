@@ -9,6 +9,7 @@
 #include <linux/list.h>
 #include <linux/preempt.h>
 #include <linux/atomic.h>
+#include <kapi/bytes.h>
 
 enum irqreturn {
 	IRQ_NONE,
@@ -40,24 +41,26 @@ extern void disable_irq_nosync(unsigned int irq);
 extern void enable_irq(unsigned int irq);
 extern void synchronize_irq(unsigned int irq);
 
-/* A callback gets the tasklet when it was set up by tasklet_setup() (since 5.9), else .data. */
+/* As large as the kernel's. A callback gets the tasklet when it was set up by tasklet_setup() (since 5.9), else .data.
+ *
+ * @state: the bit of TASKLET_STATE_SCHED; its upper half is where it was scheduled, from the runtime's beginning on. */
 struct tasklet_struct {
-	struct list_head entry;
+	struct tasklet_struct *next;
 	volatile unsigned long state;
 	atomic_t count;
+	bool use_callback;
 	void *func;
 	unsigned long data;
-	unsigned int kapi_new;
-	unsigned long kapi_site;
 };
+KAPI_IS_LARGE(struct tasklet_struct, KAPI_TASKLET_STRUCT_BYTES);
 
-#define __KAPI_TASKLET(fn, arg, is_new) { .func = (void *)(fn), .data = (arg), .kapi_new = is_new }
+#define __KAPI_TASKLET(fn, arg, is_new) { .func = (void *)(fn), .data = (arg), .use_callback = is_new }
 #define DECLARE_TASKLET(...) KAPI_BY_COUNT(__kapi_declare_tasklet_, __VA_ARGS__)
 #define __kapi_declare_tasklet_2(name, fn) struct tasklet_struct name = __KAPI_TASKLET(fn, 0, 1)
 #define __kapi_declare_tasklet_3(name, fn, arg) struct tasklet_struct name = __KAPI_TASKLET(fn, arg, 0)
 #define DECLARE_TASKLET_DISABLED(...) KAPI_BY_COUNT(__kapi_declare_tasklet_off_, __VA_ARGS__)
 #define __kapi_declare_tasklet_off_2(name, fn) \
-	struct tasklet_struct name = { .func = (void *)(fn), .kapi_new = 1, .count = ATOMIC_INIT(1) }
+	struct tasklet_struct name = { .func = (void *)(fn), .use_callback = 1, .count = ATOMIC_INIT(1) }
 #define __kapi_declare_tasklet_off_3(name, fn, arg) \
 	struct tasklet_struct name = { .func = (void *)(fn), .data = (arg), .count = ATOMIC_INIT(1) }
 #define DECLARE_TASKLET_DISABLED_OLD(name, fn) __kapi_declare_tasklet_off_3(name, fn, 0)

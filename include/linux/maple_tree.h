@@ -26,6 +26,7 @@
 #include <linux/string.h>
 #include <linux/version.h>
 #include <linux/xarray.h>
+#include <kapi/bytes.h>
 
 #define MAPLE_NODE_SLOTS 31
 #define MAPLE_RANGE64_SLOTS 16
@@ -54,7 +55,11 @@ struct maple_tree {
 	spinlock_t ma_lock;
 	unsigned int ma_flags;
 	void __rcu *ma_root;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+	unsigned long __kapi_rest;
+#endif
 };
+KAPI_IS_LARGE(struct maple_tree, KAPI_MAPLE_TREE_BYTES);
 
 #define MTREE_INIT(name, __flags) {					\
 	.ma_lock = __SPIN_LOCK_UNLOCKED((name).ma_lock),		\

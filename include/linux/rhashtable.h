@@ -26,7 +26,9 @@
 #include <linux/mutex.h>
 #include <linux/rculist.h>
 #include <linux/spinlock.h>
+#include <linux/version.h>
 #include <linux/workqueue.h>
+#include <kapi/bytes.h>
 
 #define RHT_ELASTICITY 16u
 
@@ -76,13 +78,17 @@ struct rhashtable {
 	unsigned int max_elems;
 	struct rhashtable_params p;
 	bool rhlist;
+	/* Rises when a table is gone. */
+	unsigned int kapi_generation;
 	struct work_struct run_work;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+	unsigned long __kapi_irq_work[4];
+#endif
 	struct mutex mutex;
 	spinlock_t lock;
 	atomic_t nelems;
-	/* Rises when a table is gone. */
-	unsigned int kapi_generation;
 };
+KAPI_IS_LARGE(struct rhashtable, KAPI_RHASHTABLE_BYTES);
 struct rhltable {
 	struct rhashtable ht;
 };
@@ -90,6 +96,7 @@ struct rhltable {
 struct rhashtable_walker {
 	struct bucket_table *tbl;
 	unsigned int kapi_generation;
+	unsigned long __kapi_rest;
 };
 struct rhashtable_iter {
 	struct rhashtable *ht;
@@ -100,6 +107,7 @@ struct rhashtable_iter {
 	unsigned int skip;
 	bool end_of_table;
 };
+KAPI_IS_LARGE(struct rhashtable_iter, 64);
 
 #define rht_dereference(p, ht) rcu_dereference(p)
 #define rht_dereference_rcu(p, ht) rcu_dereference(p)

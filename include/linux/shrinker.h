@@ -12,6 +12,7 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 #include <linux/version.h>
+#include <kapi/bytes.h>
 
 struct mem_cgroup;
 
@@ -38,10 +39,14 @@ struct shrinker {
 	unsigned int flags;
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 	void *private_data;
+	unsigned long __kapi_rest[8];
+#else
+	unsigned long __kapi_rest;
 #endif
 	struct list_head list;
 	atomic_long_t *nr_deferred;
 };
+KAPI_IS_LARGE(struct shrinker, KAPI_SHRINKER_BYTES);
 
 #define DEFAULT_SEEKS 2
 #define SHRINK_BATCH 128UL

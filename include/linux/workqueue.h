@@ -9,33 +9,46 @@
 #include <linux/list.h>
 #include <linux/timer.h>
 #include <linux/wait.h>
+#include <kapi/bytes.h>
 
 struct workqueue_struct;
 struct work_struct;
 typedef void (*work_func_t)(struct work_struct *work);
 
+/* As large as the kernel's, which keeps a queue and flags in the first word; here it has the queue's number, too. */
 struct work_struct {
+	volatile u16 kapi_pending;
+	u16 kapi_queue;
+	/* Where it was queued, from the runtime's beginning on. */
+	s32 kapi_site;
 	struct list_head entry;
 	void *func;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(2, 6, 20)
 	void *kapi_data;
-	struct workqueue_struct *kapi_queue;
-	volatile unsigned int kapi_pending;
-	unsigned long kapi_site;
+#endif
 };
 
 struct delayed_work {
 	struct work_struct work;
 	struct timer_list timer;
+	struct workqueue_struct *wq;
+	int cpu;
 };
+KAPI_IS_LARGE(struct work_struct, KAPI_WORK_STRUCT_BYTES);
+KAPI_IS_LARGE(struct delayed_work, KAPI_DELAYED_WORK_BYTES);
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(2, 6, 20)
 #define __KAPI_WORK(fn, arg) { .func = (void *)(fn), .kapi_data = (void *)(arg) }
+#define __kapi_declare_work_3(name, fn, arg) struct work_struct name = __KAPI_WORK(fn, arg)
+#define __kapi_init_work_3(ptr, fn, arg) (*(ptr) = (struct work_struct)__KAPI_WORK(fn, arg))
+#else
+#define __KAPI_WORK(fn, arg) { .func = (void *)(fn) }
+#endif
 #define DECLARE_WORK(...) KAPI_BY_COUNT(__kapi_declare_work_, __VA_ARGS__)
 #define __kapi_declare_work_2(name, fn) struct work_struct name = __KAPI_WORK(fn, &name)
-#define __kapi_declare_work_3(name, fn, arg) struct work_struct name = __KAPI_WORK(fn, arg)
 #define DECLARE_DELAYED_WORK(name, fn) struct delayed_work name = { .work = __KAPI_WORK(fn, &name.work) }
 #define INIT_WORK(...) KAPI_BY_COUNT(__kapi_init_work_, __VA_ARGS__)
 #define __kapi_init_work_2(ptr, fn) (*(ptr) = (struct work_struct)__KAPI_WORK(fn, ptr))
-#define __kapi_init_work_3(ptr, fn, arg) (*(ptr) = (struct work_struct)__KAPI_WORK(fn, arg))
 #define INIT_WORK_ONSTACK(ptr, fn) INIT_WORK(ptr, fn)
 #define INIT_DELAYED_WORK(ptr, fn) (*(ptr) = (struct delayed_work){ .work = __KAPI_WORK(fn, &(ptr)->work) })
 #define PREPARE_WORK(ptr, fn) ((ptr)->func = (void *)(fn))

@@ -119,15 +119,13 @@ typedef unsigned int xa_mark_t;
 #define XA_CHUNK_MASK (XA_CHUNK_SIZE - 1)
 #define XA_CHECK_SCHED 4096
 
-/* The lock, which each change writes, and the head, which each lookup reads, are never in one line of the CPU's cache. */
 struct xarray {
 	spinlock_t xa_lock;
 	/* private: */
 	gfp_t xa_flags;
-	unsigned long long __xa_to_next_line[7];
 	void __rcu *xa_head;
-	unsigned long long __xa_to_next_array[7];
 };
+_Static_assert(sizeof(struct xarray) == 16, "as large as the kernel's");
 
 #define XARRAY_INIT(name, flags) {					\
 	.xa_lock = __SPIN_LOCK_UNLOCKED(name.xa_lock),			\

@@ -14,7 +14,7 @@ use slablab_tests::module::{insmod, lines};
 const RELEASES: [&str; 3] = ["6.1", "6.12", "7.3"];
 
 /// Structures, and their bytes in each release.
-const STRUCTURES: [(&str, [u64; 3]); 36] = [
+const STRUCTURES: [(&str, [u64; 3]); 53] = [
     ("net_device", [2432, 2560, 2816]),
     ("netdev_queue", [320; 3]),
     ("netdev_rx_queue", [192, 192, 256]),
@@ -51,6 +51,23 @@ const STRUCTURES: [(&str, [u64; 3]); 36] = [
     ("notifier_block", [24; 3]),
     ("percpu_counter", [40; 3]),
     ("list_lru", [48; 3]),
+    ("timer_list", [40; 3]),
+    ("work_struct", [32; 3]),
+    ("delayed_work", [88; 3]),
+    ("tasklet_struct", [40; 3]),
+    ("xarray", [16; 3]),
+    ("idr", [24; 3]),
+    ("ida", [16; 3]),
+    ("rhashtable", [136, 136, 160]),
+    ("rhltable", [136, 136, 160]),
+    ("rhashtable_iter", [64; 3]),
+    ("maple_tree", [24, 16, 16]),
+    ("shrinker", [64, 128, 128]),
+    ("inode", [632, 624, 560]),
+    ("file", [232, 184, 176]),
+    ("dentry", [192; 3]),
+    ("address_space", [192, 192, 152]),
+    ("super_block", [1472, 1408, 1408]),
 ];
 
 /// What a device with 100 bytes of its driver, a socket of netlink, a pool of pages and a packet of 100 bytes ask for.

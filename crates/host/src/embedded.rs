@@ -31,17 +31,28 @@ pub fn unpacked(kind: &str, files: &[(&str, &str)]) -> Result<PathBuf, CacheErro
 ///
 /// If it cannot be written.
 pub fn unpacked_in(root: &Path, kind: &str, files: &[(&str, &str)]) -> Result<PathBuf, CacheError> {
-    let mut hasher = KeyHasher::new("embedded files");
-    for (name, text) in files {
-        hasher.update(name);
-        hasher.update(text);
-    }
-    let folder = root.join(format!("{kind}-{}", hasher.finish()));
+    let folder = folder_in(root, kind, files);
     remove_abandoned(root, kind);
     let there =
         if folder.is_dir() { mend(&folder, files) } else { unpack(root, kind, files, &folder) };
     there.map_err(|source| CacheError::Io { path: folder.clone(), source })?;
     Ok(folder)
+}
+
+/// Returns whether they were unpacked before; false if there is no cache folder, too.
+#[must_use]
+pub fn is_unpacked(kind: &str, files: &[(&str, &str)]) -> bool {
+    cache_folder().is_ok_and(|root| folder_in(&root, kind, files).is_dir())
+}
+
+/// Returns the folder below `root` that has these files, or will have them.
+fn folder_in(root: &Path, kind: &str, files: &[(&str, &str)]) -> PathBuf {
+    let mut hasher = KeyHasher::new("embedded files");
+    for (name, text) in files {
+        hasher.update(name);
+        hasher.update(text);
+    }
+    root.join(format!("{kind}-{}", hasher.finish()))
 }
 
 fn unpack(root: &Path, kind: &str, files: &[(&str, &str)], folder: &Path) -> io::Result<()> {

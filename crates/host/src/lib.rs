@@ -24,7 +24,7 @@ mod workplace;
 pub use address_space::address_space_bytes;
 pub use cache::{CacheError, cache_folder, private_folder};
 pub use child::{Child, POLL_INTERVAL, bound, bound_family};
-pub use embedded::{remove_unpacked, unpacked, unpacked_in};
+pub use embedded::{is_unpacked, remove_unpacked, unpacked, unpacked_in};
 pub use kernel_files::is_made_by_the_kernel;
 pub use key::{Key, KeyHasher};
 pub use memory_limit::{end_watch, memory_available_bytes, memory_room_bytes, watch_memory};

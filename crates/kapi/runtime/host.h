@@ -34,11 +34,17 @@ enum kapi_arg {
 /* Where the runtime's own code begins and ends. */
 extern const char kapi_runtime_begin[], kapi_runtime_end[];
 
+/* Whether a function is the runtime's own. */
+static inline bool kapi_is_own(const void *fn)
+{
+	return (const char *)fn >= kapi_runtime_begin && (const char *)fn < kapi_runtime_end;
+}
+
 /* Says that a function of the runtime, at @inside, may sleep: an error of the module at @site where nobody may. */
 extern void kapi_may_sleep(unsigned long inside, unsigned long site);
 
 /* Frames of the runtime below the module's at most. */
-#define FRAMES_MAX 8
+#define FRAMES_MAX 32
 
 /* Where the caller is. */
 static inline __attribute__((__always_inline__)) unsigned long kapi_here(void)
@@ -75,6 +81,18 @@ static inline __attribute__((__always_inline__)) unsigned long kapi_module_site(
 	unsigned long inside;
 
 	return kapi_module_call(&inside);
+}
+
+/* A place in the module or the runtime in half of the bytes, from the runtime's beginning on; 0 for one elsewhere. */
+static inline s32 kapi_site_pack(unsigned long site)
+{
+	long from = (long)(site - (unsigned long)kapi_runtime_begin);
+
+	return from == (s32)from ? (s32)from : 0;
+}
+static inline unsigned long kapi_site_of(s32 packed)
+{
+	return packed ? (unsigned long)kapi_runtime_begin + (unsigned long)(long)packed : 0;
 }
 
 /* Before <linux/kernel.h>: that of a module says where it stands, that of the runtime who called. */

@@ -542,7 +542,7 @@ void kapi_net_begin(struct net_device *dev)
 	dev->watchdog_timeo = dev->watchdog_timeo > 0 ? dev->watchdog_timeo : 5 * HZ;
 	timer_setup(&dev->watchdog_timer, watch, 0);
 	/* It is the device's, which is told where it is left. */
-	dev->watchdog_timer.data = 1;
+	dev->watchdog_timer.flags |= KAPI_TIMER_OWN;
 	mod_timer(&dev->watchdog_timer, jiffies + (unsigned long)dev->watchdog_timeo);
 }
 

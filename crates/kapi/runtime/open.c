@@ -262,10 +262,14 @@ long kapi_file_poll(struct opened *o, long timeout)
 struct file *filp_open(const char *path, int flags, umode_t mode)
 {
 	struct opened *o = kapi_alloc(sizeof(*o));
-	long error = o ? kapi_open(o, path, (unsigned int)flags) : -ENOMEM;
+	long error;
 
-	if (!error)
+	might_sleep();
+	error = o ? kapi_open(o, path, (unsigned int)flags) : -ENOMEM;
+	if (!error) {
+		kapi_stands(o, "the open file", path);
 		return &o->file;
+	}
 	kapi_free(o, sizeof(*o));
 	return ERR_PTR(error);
 }
@@ -274,6 +278,8 @@ int filp_close(struct file *file, void *id)
 {
 	struct opened *o = container_of(file, struct opened, file);
 
+	might_sleep();
+	kapi_gone(o);
 	kapi_close(o);
 	kapi_free(o, sizeof(*o));
 	return 0;

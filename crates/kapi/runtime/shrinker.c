@@ -86,8 +86,20 @@ unsigned long kapi_reclaim(gfp_t gfp, unsigned int priority)
 
 static BLOCKING_NOTIFIER_HEAD(oom_notifiers);
 
-int register_oom_notifier(struct notifier_block *nb) { return blocking_notifier_chain_register(&oom_notifiers, nb); }
-int unregister_oom_notifier(struct notifier_block *nb) { return blocking_notifier_chain_unregister(&oom_notifiers, nb); }
+int register_oom_notifier(struct notifier_block *nb)
+{
+	int error = blocking_notifier_chain_register(&oom_notifiers, nb);
+
+	if (!error)
+		kapi_stands_by(nb, "the notifier block", (const void *)nb->notifier_call);
+	return error;
+}
+
+int unregister_oom_notifier(struct notifier_block *nb)
+{
+	kapi_gone(nb);
+	return blocking_notifier_chain_unregister(&oom_notifiers, nb);
+}
 
 /* Host: nothing was found, and the allocation is none that may fail early. Return: pages that somebody gave. */
 unsigned long kapi_out_of_memory(void)

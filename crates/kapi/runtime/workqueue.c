@@ -18,10 +18,30 @@ struct workqueue_struct {
 	unsigned long running_site;
 	wait_queue_head_t more, idle;
 	struct task_struct *thread;
+	/* Its place in `numbered`. */
+	u16 number;
 	/* Its folder of attributes, and which CPUs a work may go to: kept, though there is one thread. */
 	struct proc_dir_entry *folder;
 	unsigned int scope;
 };
+
+/* A work has its queue's number, from 1 on. */
+static struct workqueue_struct *numbered[U16_MAX + 1];
+
+static struct workqueue_struct *queue_of(const struct work_struct *work)
+{
+	return READ_ONCE(numbered[READ_ONCE(work->kapi_queue)]);
+}
+
+/* What its function gets. */
+static void *argument(struct work_struct *work)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(2, 6, 20)
+	return work->kapi_data;
+#else
+	return work;
+#endif
+}
 
 static bool queue_is_idle(struct workqueue_struct *queue)
 {
@@ -45,13 +65,13 @@ static int worker(void *data)
 			work->kapi_pending = 0; /* IDLE: it may be queued again while it runs */
 			queue->running = work;
 			queue->running_func = work->func;
-			queue->running_site = work->kapi_site;
+			queue->running_site = kapi_site_of(work->kapi_site);
 		}
 		spin_unlock_irqrestore(&queue->lock, flags);
 		if (!work)
 			continue;
 		/* The work may free itself: it is not touched afterwards. */
-		((void (*)(void *))work->func)(work->kapi_data);
+		((void (*)(void *))work->func)(argument(work));
 		spin_lock_irqsave(&queue->lock, flags);
 		queue->running = NULL;
 		spin_unlock_irqrestore(&queue->lock, flags);
@@ -103,28 +123,65 @@ static void add_attributes(struct workqueue_struct *queue, const char *name)
 static LIST_HEAD(queues);
 static DEFINE_SPINLOCK(queues_lock);
 
-struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags, int active, ...)
+/* Gives a queue the first number that is free. Return: false if none is. */
+static bool give_number(struct workqueue_struct *queue)
+{
+	unsigned int number = 1;
+
+	while (number <= U16_MAX && numbered[number])
+		number++;
+	if (number > U16_MAX)
+		return false;
+	queue->number = (u16)number;
+	numbered[number] = queue;
+	list_add_tail(&queue->list, &queues);
+	return true;
+}
+
+static void give_back(struct workqueue_struct *queue)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queues_lock, flags);
+	list_del(&queue->list);
+	WRITE_ONCE(numbered[queue->number], NULL);
+	spin_unlock_irqrestore(&queues_lock, flags);
+	kapi_free(queue, sizeof(*queue));
+}
+
+/* For a caller that may not be allowed to sleep. */
+static struct workqueue_struct *make(const char *name, unsigned int flags)
 {
 	struct workqueue_struct *queue = kapi_alloc(sizeof(*queue));
-	char name[TASK_COMM_LEN];
 
 	if (!queue)
 		return NULL;
-	WITH_ARGS(active, vsnprintf(name, sizeof(name), fmt, args));
 	spin_lock_init(&queue->lock);
 	INIT_LIST_HEAD(&queue->works);
 	init_waitqueue_head(&queue->more);
 	init_waitqueue_head(&queue->idle);
+	if (!UNDER_LOCK(&queues_lock, give_number(queue))) {
+		kapi_free(queue, sizeof(*queue));
+		return NULL;
+	}
 	queue->thread = kthread_run(worker, queue, "%s", name);
 	if (IS_ERR(queue->thread)) {
-		kapi_free(queue, sizeof(*queue));
+		give_back(queue);
 		return NULL;
 	}
 	kapi_stands(queue, "the work queue", name);
 	if (flags & WQ_SYSFS)
 		add_attributes(queue, name);
-	UNDER_LOCK(&queues_lock, (list_add_tail(&queue->list, &queues), 0));
 	return queue;
+}
+
+struct workqueue_struct *alloc_workqueue(const char *fmt, unsigned int flags, int active, ...)
+{
+	char name[TASK_COMM_LEN];
+
+	might_sleep();
+	WITH_ARGS(active, vsnprintf(name, sizeof(name), fmt, args));
+	return make(name, flags);
 }
 
 /* A work may be scheduled where sleeping is forbidden. */
@@ -133,7 +190,7 @@ struct workqueue_struct *kapi_system_queue(void)
 	static struct workqueue_struct *queue;
 	static DEFINE_SPINLOCK(lock);
 
-	UNDER_LOCK(&lock, queue = queue ?: alloc_workqueue("events", 0, 1));
+	UNDER_LOCK(&lock, queue = queue ?: make("events", 0));
 	kapi_gone(queue);
 	return queue;
 }
@@ -146,16 +203,15 @@ void destroy_workqueue(struct workqueue_struct *queue)
 	kthread_stop(queue->thread);
 	kapi_gone(queue);
 	proc_remove(queue->folder);
-	UNDER_LOCK(&queues_lock, (list_del(&queue->list), 0));
-	kapi_free(queue, sizeof(*queue));
+	give_back(queue);
 }
 
 /* Whoever takes a work from IDLE is the only one to set its timer or to queue it. */
 enum { IDLE, TIMER, QUEUED };
 
-static bool claim(struct work_struct *work, unsigned int state)
+static bool claim(struct work_struct *work, u16 state)
 {
-	unsigned int idle = IDLE;
+	u16 idle = IDLE;
 
 	return try_cmpxchg(&work->kapi_pending, &idle, state);
 }
@@ -165,8 +221,8 @@ static void enqueue(struct workqueue_struct *queue, struct work_struct *work)
 	unsigned long flags;
 
 	spin_lock_irqsave(&queue->lock, flags);
-	work->kapi_queue = queue;
-	work->kapi_site = kapi_module_site();
+	work->kapi_queue = queue->number;
+	work->kapi_site = kapi_site_pack(kapi_module_site());
 	work->kapi_pending = QUEUED;
 	list_add_tail(&work->entry, &queue->works);
 	spin_unlock_irqrestore(&queue->lock, flags);
@@ -185,7 +241,7 @@ static void timer_fires(struct timer_list *timer)
 {
 	struct delayed_work *dwork = container_of(timer, struct delayed_work, timer);
 
-	enqueue(dwork->work.kapi_queue, &dwork->work);
+	enqueue(dwork->wq, &dwork->work);
 }
 
 bool queue_delayed_work(struct workqueue_struct *queue, struct delayed_work *dwork, unsigned long delay)
@@ -193,7 +249,8 @@ bool queue_delayed_work(struct workqueue_struct *queue, struct delayed_work *dwo
 	if (!claim(&dwork->work, TIMER))
 		return false;
 	if (delay) {
-		dwork->work.kapi_queue = queue;
+		dwork->work.kapi_queue = queue->number;
+		dwork->wq = queue;
 		timer_setup(&dwork->timer, timer_fires, 0);
 		mod_timer(&dwork->timer, jiffies + delay);
 	} else {
@@ -212,13 +269,13 @@ bool mod_delayed_work(struct workqueue_struct *queue, struct delayed_work *dwork
 
 static bool is_running(struct work_struct *work)
 {
-	struct workqueue_struct *queue = work->kapi_queue;
+	struct workqueue_struct *queue = queue_of(work);
 	return queue && UNDER_LOCK(&queue->lock, queue->running == work);
 }
 
 static bool dequeue(struct work_struct *work)
 {
-	struct workqueue_struct *queue = work->kapi_queue;
+	struct workqueue_struct *queue = queue_of(work);
 	unsigned long flags;
 	bool was;
 
@@ -236,7 +293,7 @@ static bool dequeue(struct work_struct *work)
 
 bool flush_work(struct work_struct *work)
 {
-	struct workqueue_struct *queue = work->kapi_queue;
+	struct workqueue_struct *queue = queue_of(work);
 	bool was = queue && (work_pending(work) || is_running(work));
 
 	might_sleep();
@@ -248,11 +305,13 @@ bool flush_work(struct work_struct *work)
 /* A work that queues itself again is taken off again. */
 bool cancel_work_sync(struct work_struct *work)
 {
+	struct workqueue_struct *queue;
 	bool was = dequeue(work);
 
 	might_sleep();
 	while (is_running(work)) {
-		wait_event(work->kapi_queue->idle, !is_running(work));
+		queue = queue_of(work);
+		wait_event(queue->idle, !is_running(work));
 		dequeue(work);
 	}
 	return was;
@@ -286,7 +345,7 @@ static void tell(const char *what, const struct work_struct *work)
 	char name[64];
 
 	scnprintf(name, sizeof(name), "%ps", work->func);
-	kapi_tell_left(what, name, work->kapi_site);
+	kapi_tell_left(what, name, kapi_site_of(work->kapi_site));
 }
 
 static void tell_running(struct workqueue_struct *queue)

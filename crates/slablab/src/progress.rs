@@ -1,8 +1,8 @@
 //! Progress, for whatever takes longer than a moment.
 //!
 //! # How it works
-//! A terminal has a bar or a spinner. Elsewhere (a file, a pipe, a job's log) a step that takes longer than
-//! [`SILENT_MAX`] is reported in a line, then once a minute, and at its end.
+//! A terminal has a bar or a spinner. Elsewhere (a file, a pipe, a job's log) a step that takes longer than a moment is
+//! reported in a line, then from time to time, and at its end: its [`Pace`] says when.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -16,10 +16,20 @@ use slablab_vm::Step;
 use crate::bar::Bar;
 use crate::say::say;
 
-/// How long a step may take before a log gets a line about it.
-const SILENT_MAX: Duration = Duration::from_secs(10);
-/// Time between two later lines in a log.
-const SAID_EVERY: Duration = Duration::from_secs(60);
+/// When a log gets its lines.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    /// How long a step may take before the first.
+    silent_max: Duration,
+    /// The time between two later ones.
+    said_every: Duration,
+}
+
+/// What takes long, in a log that is kept.
+const CALM: Pace =
+    Pace { silent_max: Duration::from_secs(10), said_every: Duration::from_secs(60) };
+/// What somebody waits for who asked for something else.
+const AT_ONCE: Pace = Pace { silent_max: Duration::ZERO, said_every: Duration::from_secs(3) };
 /// Time between two drawings on a terminal.
 const DRAWN_EVERY: Duration = Duration::from_millis(100);
 /// Columns of a terminal whose width nothing tells.
@@ -43,12 +53,16 @@ struct Shown {
 
 impl Shown {
     /// Shows a bar: on a terminal, or in lines of a log.
-    fn start(bar: Bar) -> Self {
+    fn start(bar: Bar, pace: Pace) -> Self {
         let (ended, end) = mpsc::channel();
         let bar = Arc::new(Mutex::new(bar));
         let seen = Arc::clone(&bar);
-        let show = if stderr().is_terminal() { draw } else { log };
-        let thread = thread::spawn(move || show(&seen, &end));
+        let thread = thread::spawn(move || {
+            if stderr().is_terminal() {
+                return draw(&seen, &end);
+            }
+            log(&seen, &end, pace, |line| say(format_args!("slablab: {line}")));
+        });
         Self { bar, ended: Some(ended), thread: Some(thread) }
     }
 }
@@ -81,19 +95,27 @@ fn draw(bar: &Mutex<Bar>, end: &Receiver<()>) {
     let _ = write!(stderr(), "\r\x1b[K");
 }
 
-/// Reports in lines how far a bar is, until `end`.
-fn log(bar: &Mutex<Bar>, end: &Receiver<()>) {
+/// Reports in lines how far a bar is, until `end`; `say` takes each.
+fn log(bar: &Mutex<Bar>, end: &Receiver<()>, pace: Pace, mut say: impl FnMut(String)) {
     let began = Instant::now();
-    if end.recv_timeout(SILENT_MAX) != Err(RecvTimeoutError::Timeout) {
+    let goes_on = |time| end.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+    let share = |bar: &Bar| bar.percent().map_or(String::new(), |percent| format!(", {percent} %"));
+    let is_at_once = pace.silent_max.is_zero();
+    if !is_at_once && !goes_on(pace.silent_max) {
         return;
     }
-    say(format_args!("slablab: {}", now(bar).clone().message));
-    while end.recv_timeout(SAID_EVERY) == Err(RecvTimeoutError::Timeout) {
+    let first = now(bar).clone();
+    let shown = if is_at_once { share(&first) } else { String::new() };
+    say(first.message + &shown);
+    let mut is_long = !is_at_once;
+    while goes_on(pace.said_every) {
         let bar = now(bar).clone();
-        let share = bar.percent().map_or(String::new(), |percent| format!(", {percent} %"));
-        say(format_args!("slablab: {}{share}, {}", bar.message, took(began)));
+        say(format!("{}{}, {}", bar.message, share(&bar), took(began)));
+        is_long = true;
     }
-    say(format_args!("slablab: {}: ended after {}", now(bar).clone().message, took(began)));
+    if is_long {
+        say(format!("{}: ended after {}", now(bar).clone().message, took(began)));
+    }
 }
 
 /// Returns for how long something has gone on.
@@ -112,6 +134,12 @@ impl Progress {
         progress
     }
 
+    /// Starts a bar that a log has from its beginning on, with a line every few seconds.
+    pub(crate) fn at_once(what: &str, total: u64) -> Self {
+        let bar = Bar::new(what, Some(total));
+        Self { what: what.to_owned(), shown: Some(Shown::start(bar, AT_ONCE)) }
+    }
+
     /// Starts a spinner for work whose length is unknown.
     pub(crate) fn spinner(what: &str) -> Self {
         let mut progress = Self::default();
@@ -122,7 +150,8 @@ impl Progress {
     /// Shows a bar over `total` units, or a spinner, in place of the present one.
     fn begin(&mut self, what: &str, total: Option<u64>) {
         self.clear();
-        (self.what, self.shown) = (what.to_owned(), Some(Shown::start(Bar::new(what, total))));
+        (self.what, self.shown) =
+            (what.to_owned(), Some(Shown::start(Bar::new(what, total), CALM)));
     }
 
     fn bar(&self) -> Option<MutexGuard<'_, Bar>> {
@@ -170,5 +199,51 @@ impl Progress {
     /// Takes it off the screen.
     pub(crate) fn clear(&mut self) {
         self.shown = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without a terminal the first share was told after 70 seconds.
+    #[test]
+    fn a_log_that_is_told_at_once_has_a_line_before_the_first_pause_and_shares_later() {
+        assert!(AT_ONCE.silent_max.is_zero() && AT_ONCE.said_every < CALM.silent_max);
+        let bar = Mutex::new(Bar::new("compiling", Some(4)));
+        let (ended, end) = mpsc::channel::<()>();
+        let mut ended = Some(ended);
+        let mut lines = Vec::new();
+        let pace = Pace { said_every: Duration::from_millis(1), ..AT_ONCE };
+        log(&bar, &end, pace, |line| {
+            now(&bar).position += 1;
+            lines.push(line);
+            if lines.len() == 3 {
+                ended = None;
+            }
+        });
+        assert!(ended.is_none());
+        let starts =
+            ["compiling, 0 %", "compiling, 25 %, ", "compiling, 50 %, ", "compiling: ended after "];
+        assert_eq!(lines.len(), starts.len(), "{lines:?}");
+        for (line, start) in lines.iter().zip(starts) {
+            assert!(line.starts_with(start), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_step_that_is_told_at_once_and_ends_soon_has_one_line() {
+        let (_, end) = mpsc::channel();
+        let mut lines = Vec::new();
+        log(&Mutex::new(Bar::new("compiling", Some(4))), &end, AT_ONCE, |line| lines.push(line));
+        assert_eq!(lines, ["compiling, 0 %"]);
+    }
+
+    #[test]
+    fn a_log_has_nothing_of_a_step_that_ends_soon() {
+        let (ended, end) = mpsc::channel();
+        drop(ended);
+        let bar = Mutex::new(Bar::new("looking", None));
+        log(&bar, &end, CALM, |line| panic!("{line}"));
     }
 }

@@ -1,7 +1,7 @@
 //! The extensible array: any unsigned long to a pointer or an integer, read without a lock.
 //!
 //! Linux's XArray in user space, with nodes that fit their content. [`XArray`] is the typed face for Rust;
-//! [`RawXArray`] is the untyped core, which the C face (`include/linux/xarray.h`, feature `capi`) shares.
+//! [`RawXArray`] is the untyped core, and [`PackedXArray`] that of the C face (`include/linux/xarray.h`, feature `capi`).
 //! [`Ida`] hands out ids at which nothing is stored.
 //!
 //! # How it works
@@ -26,8 +26,8 @@
 //! # Differences from Linux
 //! - Node internals are not shown: no `xa_node` with counts for an update callback.
 //! - A walker is never handed retry entries: a cursor walks down again instead.
-//! - An array takes 128 bytes instead of 16, so that the lock lies in another line of the CPU's
-//!   cache than what readers look at.
+//! - An array of Rust takes 128 bytes instead of 16, so that the lock lies in another line of the CPU's
+//!   cache than what readers look at. One of C has Linux's 16.
 //! - `__xa_store` never drops the lock to wait for memory, because user space does not reclaim.
 
 #![deny(unsafe_code)]
@@ -50,7 +50,7 @@ pub use entry::Entry;
 pub use error::{Error, Result};
 pub use flags::{Filter, Flags, Gfp, IdLimit, Mark};
 pub use ida::Ida;
-pub use raw::array::RawXArray;
+pub use raw::array::{PackedXArray, RawXArray};
 pub use raw::limbo::synchronize;
 pub use raw::memory::{AllocHook, MemoryHooks, set_alloc_hook, set_memory_hooks};
 pub use raw::writer::Writer;

@@ -88,13 +88,17 @@ pub(super) struct Compiler {
 }
 
 impl Compiler {
-    /// Finds the compiler: `$CC`, or `cc`.
-    pub(super) fn find(flavor: Flavor) -> Result<Self, Error> {
+    /// Finds the compiler: `$CC`, or `cc`. `progress` is told that the runtime is going to be compiled, if not even its
+    /// sources are there.
+    pub(super) fn find(
+        flavor: Flavor,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<Self, Error> {
         let program =
             std::env::var("CC").ok().filter(|cc| !cc.is_empty()).unwrap_or_else(|| "cc".into());
         let mut compiler = Self {
             program,
-            dir: files::unpacked()?,
+            dir: PathBuf::new(),
             own_include: PathBuf::new(),
             flavor,
             asan: None,
@@ -108,6 +112,10 @@ impl Compiler {
             }
             compiler.asan = Some(library.canonicalize().unwrap_or(library));
         }
+        if !files::are_unpacked() {
+            progress(0, files::runtime_source_count());
+        }
+        compiler.dir = files::unpacked()?;
         Ok(compiler)
     }
 
@@ -280,7 +288,7 @@ impl Compiler {
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Result<(), Error> {
         if !self.runtime_object(version, &stubs::source())?.exists() {
-            progress(0, files::runtime_sources(&self.dir).count());
+            progress(0, files::runtime_source_count());
         }
         Ok(())
     }

@@ -17,6 +17,11 @@ pub(super) fn unpacked() -> Result<PathBuf, Error> {
     Ok(slablab_host::unpacked("kapi", FILES)?)
 }
 
+/// Returns whether that was done before.
+pub(super) fn are_unpacked() -> bool {
+    std::env::var_os("KAPI_DEV").is_some() || slablab_host::is_unpacked("kapi", FILES)
+}
+
 /// Returns the folder that a module's `#include <...>` is looked up in.
 ///
 /// # Errors
@@ -44,6 +49,11 @@ pub(super) fn remove_abandoned(dir: &Path) -> Vec<PathBuf> {
 /// [`Error::Cache`] if there is no cache folder that can be trusted, [`Error::Io`].
 pub fn clean() -> Result<Vec<PathBuf>, Error> {
     Ok(remove_abandoned(&unpacked()?))
+}
+
+/// How many source files the runtime has.
+pub(super) fn runtime_source_count() -> usize {
+    runtime_sources(Path::new("")).count()
 }
 
 /// The runtime's source files in an unpacked folder.

@@ -86,7 +86,7 @@ pub fn build(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Built, Error> {
     let sources = Sources::find(request.source, request.module)?;
-    let compiler = Compiler::find(request.flavor)?;
+    let compiler = Compiler::find(request.flavor, progress)?;
     let asked = request.version.map(|version| vec![version]);
     let versions = asked.unwrap_or_else(|| VERSIONS.to_vec());
     let image = out.join(format!("{}.so", sources.name));

@@ -1,9 +1,13 @@
 /* Prints how large structures are, then asks for one of each thing of the network, and gives all back. */
 #include <linux/cdev.h>
 #include <linux/device.h>
+#include <linux/fs.h>
 #include <linux/hrtimer.h>
+#include <linux/idr.h>
+#include <linux/interrupt.h>
 #include <linux/kref.h>
 #include <linux/list_lru.h>
+#include <linux/maple_tree.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -11,9 +15,14 @@
 #include <linux/notifier.h>
 #include <linux/percpu_counter.h>
 #include <linux/platform_device.h>
+#include <linux/rhashtable.h>
 #include <linux/rwsem.h>
 #include <linux/semaphore.h>
+#include <linux/shrinker.h>
 #include <linux/skbuff.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
 #include <net/genetlink.h>
 #include <net/netlink.h>
 #include <net/page_pool/helpers.h>
@@ -80,6 +89,23 @@ static int __init begin(void)
 	SIZE(notifier_block);
 	SIZE(percpu_counter);
 	SIZE(list_lru);
+	SIZE(timer_list);
+	SIZE(work_struct);
+	SIZE(delayed_work);
+	SIZE(tasklet_struct);
+	SIZE(xarray);
+	SIZE(idr);
+	SIZE(ida);
+	SIZE(rhashtable);
+	SIZE(rhltable);
+	SIZE(rhashtable_iter);
+	SIZE(maple_tree);
+	SIZE(shrinker);
+	SIZE(inode);
+	SIZE(file);
+	SIZE(dentry);
+	SIZE(address_space);
+	SIZE(super_block);
 	return ask();
 }
 

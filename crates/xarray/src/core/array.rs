@@ -5,8 +5,8 @@ use slablab_rcu::Guard;
 use super::entries::Entries;
 use super::find::{Found, Search};
 use super::mark;
-use crate::raw::{Child, Dense, Section, Word, Writer};
-use crate::{Entry, Error, Filter, Flags, Gfp, IdLimit, Mark, RawXArray, Result};
+use crate::raw::{Section, Word, Writer};
+use crate::{Entry, Error, Filter, Flags, Gfp, IdLimit, Mark, PackedXArray, RawXArray, Result};
 
 impl RawXArray {
     /// Takes the lock for a number of changes. Linux: `xa_lock` and the `__xa_` functions.
@@ -16,7 +16,30 @@ impl RawXArray {
 
     /// Takes the lock; memory is allocated in this context.
     pub fn lock_for(&self, gfp: Gfp) -> Writer<'_> {
-        Writer::lock(self, gfp)
+        let (array, lock) = self.parts();
+        Writer::lock(array, lock, gfp)
+    }
+
+    /// Returns the bytes that the array's nodes take, as they were requested from the allocator.
+    pub fn memory_bytes(&self) -> usize {
+        self.lock().memory_bytes()
+    }
+
+    /// Removes everything. What entries point to is not touched. Linux: `xa_destroy`.
+    pub fn clear(&self) {
+        self.lock().clear();
+    }
+}
+
+impl PackedXArray {
+    /// Takes the lock for a number of changes. Linux: `xa_lock` and the `__xa_` functions.
+    pub fn lock(&self) -> Writer<'_> {
+        self.lock_for(Gfp::KERNEL)
+    }
+
+    /// Takes the lock; memory is allocated in this context.
+    pub fn lock_for(&self, gfp: Gfp) -> Writer<'_> {
+        Writer::lock(self, &self.lock, gfp)
     }
 
     /// Returns the entry at `index`, or NULL. Linux: `xa_load`.
@@ -26,7 +49,7 @@ impl RawXArray {
         if entry.is_internal() { self.load_internal(index, guard) } else { entry }
     }
 
-    /// Returns the entry as [`RawXArray::load`] does, when a writer was in between or the index is
+    /// Returns the entry as [`PackedXArray::load`] does, when a writer was in between or the index is
     /// reserved.
     #[cold]
     fn load_internal(&self, index: u64, guard: &Guard) -> Entry {
@@ -88,14 +111,7 @@ impl RawXArray {
 
     /// Returns the bytes that the array's nodes take, as they were requested from the allocator.
     pub fn memory_bytes(&self) -> usize {
-        let (writer, mut bytes) = (self.lock(), 0);
-        writer.for_each_node(self.head.load(), &mut |word| {
-            bytes += match word.child(writer.pin()) {
-                Child::Bucket(bucket) => bucket.bytes(),
-                _ => size_of::<Dense>(),
-            }
-        });
-        bytes
+        self.lock().memory_bytes()
     }
 
     /// Removes everything. What entries point to is not touched. Linux: `xa_destroy`.
@@ -110,7 +126,7 @@ impl Found {
     }
 }
 
-impl Drop for RawXArray {
+impl Drop for PackedXArray {
     fn drop(&mut self) {
         self.clear();
     }

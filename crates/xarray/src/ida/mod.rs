@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 
 use self::raw::{CHUNK, Chunk, SMALL, chunk, create, free};
 use crate::core::id::next_free;
-use crate::{Entry, Error, Flags, Gfp, Mark, RawXArray, Result, Writer};
+use crate::{Entry, Error, Flags, Gfp, Mark, PackedXArray, Result, Writer};
 
 /// Hands out the lowest free id of a range.
 ///
@@ -36,7 +36,7 @@ use crate::{Entry, Error, Flags, Gfp, Mark, RawXArray, Result, Writer};
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Ida {
-    chunks: RawXArray,
+    chunks: PackedXArray,
 }
 
 impl Default for Ida {
@@ -52,7 +52,7 @@ impl Ida {
     /// Returns a source of ids, all of them free. Linux: `DEFINE_IDA`.
     #[must_use]
     pub const fn new() -> Self {
-        Self { chunks: RawXArray::new(Flags(Flags::ALLOC.0 | Flags::LOCK_IRQ.0)) }
+        Self { chunks: PackedXArray::new(Flags(Flags::ALLOC.0 | Flags::LOCK_IRQ.0)) }
     }
 
     /// Takes the lowest free id of a range. Linux: `ida_alloc_range`.

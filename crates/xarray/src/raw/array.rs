@@ -1,33 +1,53 @@
 //! The array's own bytes: a lock, flags and a head.
 //!
-//! Each change writes the lock twice and each lookup reads the head. So they lie in different lines of the CPU's cache,
-//! wherever the array begins and whatever lies behind it. With both in one line a lookup beside a writer took two to three
-//! times as long as alone, and a change twice as long.
+//! Each change writes the lock twice and each lookup reads the head. In Rust they lie in different lines of the CPU's
+//! cache, wherever the array begins and whatever lies behind it. With both in one line a lookup beside a writer took two
+//! to three times as long as alone, and a change twice as long. In C they are packed, as Linux has them.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::lock::Lock;
 use super::slot::Slot;
 use crate::{Flags, Mark};
 
-/// An array of entries. It takes 128 bytes, where the kernel's `struct xarray` takes 16, so that readers and a writer
-/// use different lines of the CPU's cache; `struct xarray` of our C header has the same size.
+/// An array of entries in 16 bytes, as the kernel's: `struct xarray` of our C header.
 ///
 /// This is the untyped core: it owns its nodes, but not the objects that entries point to. [`crate::XArray`]
 /// is the typed interface. Reading takes a [`crate::Guard`] and never a lock; changing takes the lock.
 #[repr(C)]
 #[derive(Debug)]
-pub struct RawXArray {
-    pub(super) lock: Lock,
+pub struct PackedXArray {
+    pub(crate) lock: Lock,
     flags: AtomicU32,
-    to_next_line: [u64; 7],
     pub(crate) head: Slot,
+}
+
+/// The same in 128 bytes, so that readers and a writer use different lines of the CPU's cache.
+#[repr(C)]
+#[derive(Debug)]
+pub struct RawXArray {
+    /// In place of the packed one's.
+    lock: Lock,
+    to_next_line: [u64; 6],
+    array: PackedXArray,
     to_next_array: [u64; 7],
 }
 
 const LINE_BYTES: usize = 64;
-const _: () = assert!(std::mem::offset_of!(RawXArray, head) == LINE_BYTES);
+const _: () = assert!(size_of::<PackedXArray>() == 16);
+const _: () = assert!(
+    std::mem::offset_of!(RawXArray, array) + std::mem::offset_of!(PackedXArray, head) == LINE_BYTES
+);
 const _: () = assert!(size_of::<RawXArray>() == 2 * LINE_BYTES);
+
+impl Deref for RawXArray {
+    type Target = PackedXArray;
+
+    fn deref(&self) -> &PackedXArray {
+        &self.array
+    }
+}
 
 impl RawXArray {
     /// Returns an empty array. Linux: `DEFINE_XARRAY_FLAGS`, `xa_init_flags`.
@@ -35,11 +55,23 @@ impl RawXArray {
     pub const fn new(flags: Flags) -> Self {
         Self {
             lock: Lock::new(),
-            flags: AtomicU32::new(flags.0),
-            to_next_line: [0; 7],
-            head: Slot::new(),
+            to_next_line: [0; 6],
+            array: PackedXArray::new(flags),
             to_next_array: [0; 7],
         }
+    }
+
+    /// Returns the array, and the lock of all its writers.
+    pub(crate) fn parts(&self) -> (&PackedXArray, &Lock) {
+        (&self.array, &self.lock)
+    }
+}
+
+impl PackedXArray {
+    /// Returns an empty array. Linux: `DEFINE_XARRAY_FLAGS`, `xa_init_flags`.
+    #[must_use]
+    pub const fn new(flags: Flags) -> Self {
+        Self { lock: Lock::new(), flags: AtomicU32::new(flags.0), head: Slot::new() }
     }
 
     /// Returns the flags, with the marks that some entry bears.

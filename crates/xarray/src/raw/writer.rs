@@ -5,20 +5,14 @@
 
 use std::cell::RefCell;
 
-use super::array::RawXArray;
+use super::array::PackedXArray;
 use super::child::Child;
 use super::dense::Dense;
 use super::keys::bits;
 use super::limbo::{Limbo, Node, UNLINKED};
+use super::lock::Lock;
 use super::slot::{Pin, Slot, Word};
 use crate::{Flags, Gfp, Result};
-
-/// Whether the writer took the lock itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Held {
-    ByUs,
-    ByCaller,
-}
 
 /// The slot that a node hangs from: a dense node and a slot number, or the head.
 pub(crate) type Place<'w> = Option<(&'w Dense, usize)>;
@@ -26,33 +20,34 @@ pub(crate) type Place<'w> = Option<(&'w Dense, usize)>;
 /// Exclusive access to an array.
 #[derive(Debug)]
 pub struct Writer<'a> {
-    array: &'a RawXArray,
+    array: &'a PackedXArray,
     pub(crate) gfp: Gfp,
     limbo: RefCell<Limbo>,
-    held: Held,
+    /// The lock that it took itself.
+    held: Option<&'a Lock>,
 }
 
 impl<'a> Writer<'a> {
-    /// Takes the array's lock.
-    pub(crate) fn lock(array: &'a RawXArray, gfp: Gfp) -> Self {
-        array.lock.lock();
-        Self { array, gfp, limbo: RefCell::new(Limbo::new()), held: Held::ByUs }
+    /// Takes the array's lock, which is the same for all writers of the array.
+    pub(crate) fn lock(array: &'a PackedXArray, lock: &'a Lock, gfp: Gfp) -> Self {
+        lock.lock();
+        Self { array, gfp, limbo: RefCell::new(Limbo::new()), held: Some(lock) }
     }
 
     /// # Safety
     ///
     /// The caller holds the array's lock until the writer ends.
     #[cfg(feature = "capi")]
-    pub(crate) unsafe fn assume_locked(array: &'a RawXArray, gfp: Gfp) -> Self {
-        Self { array, gfp, limbo: RefCell::new(Limbo::new()), held: Held::ByCaller }
+    pub(crate) unsafe fn assume_locked(array: &'a PackedXArray, gfp: Gfp) -> Self {
+        Self { array, gfp, limbo: RefCell::new(Limbo::new()), held: None }
     }
 
     /// Returns the same right again, with another allocation context.
     pub(crate) fn sharing(&self, gfp: Gfp) -> Writer<'_> {
-        Writer { array: self.array, gfp, limbo: RefCell::new(Limbo::new()), held: Held::ByCaller }
+        Writer { array: self.array, gfp, limbo: RefCell::new(Limbo::new()), held: None }
     }
 
-    pub(crate) fn array(&self) -> &'a RawXArray {
+    pub(crate) fn array(&self) -> &'a PackedXArray {
         self.array
     }
 
@@ -139,10 +134,25 @@ impl<'a> Writer<'a> {
     }
 }
 
+impl Writer<'_> {
+    /// Returns the bytes that the array's nodes take, as they were requested from the allocator.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let mut bytes = 0;
+        self.for_each_node(self.head().load(), &mut |word| {
+            bytes += match word.child(self.pin()) {
+                Child::Bucket(bucket) => bucket.bytes(),
+                Child::Dense(_) => size_of::<Dense>(),
+                _ => 0,
+            }
+        });
+        bytes
+    }
+}
+
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
-        if self.held == Held::ByUs {
-            self.array.lock.unlock();
+        if let Some(lock) = self.held {
+            lock.unlock();
         }
         // SAFETY: retired nodes are in no slot.
         unsafe { UNLINKED.retire(self.limbo.get_mut()) };

@@ -319,21 +319,25 @@ void tasks(void)
 }
 
 static void on_timer(struct timer_list *timer) {}
-static void on_old_timer(unsigned long data) {}
+static void __maybe_unused on_old_timer(unsigned long data) {}
 static void on_tasklet(struct tasklet_struct *t) {}
 static void on_old_tasklet(unsigned long data) {}
 static void on_work(struct work_struct *work) {}
-static void on_old_work(void *data) {}
+static void __maybe_unused on_old_work(void *data) {}
 static enum hrtimer_restart on_hrtimer(struct hrtimer *timer) { return HRTIMER_NORESTART; }
 
 static DEFINE_TIMER(timer, on_timer);
+#if LINUX_VERSION_CODE < KERNEL_VERSION(4, 15, 0)
 static DEFINE_TIMER(old_timer, on_old_timer, 0, 5);
 static struct timer_list old_timer2 = TIMER_INITIALIZER(on_old_timer, 0, 5);
+#endif
 static DECLARE_TASKLET(tasklet, on_tasklet);
 static DECLARE_TASKLET(old_tasklet, on_old_tasklet, 5);
 static DECLARE_TASKLET_OLD(old_tasklet2, on_old_tasklet);
 static DECLARE_WORK(work, on_work);
+#if LINUX_VERSION_CODE < KERNEL_VERSION(2, 6, 20)
 static DECLARE_WORK(old_work, on_old_work, NULL);
+#endif
 static DECLARE_DELAYED_WORK(delayed, on_work);
 
 void timers(void)
@@ -349,15 +353,18 @@ void timers(void)
 	timer_setup(&own, on_timer, 0);
 	timer_setup_on_stack(&own, on_timer, 0);
 	destroy_timer_on_stack(&own);
+#if LINUX_VERSION_CODE < KERNEL_VERSION(4, 15, 0)
 	setup_timer(&own, on_old_timer, 5);
+	sum += mod_timer_pending(&old_timer, jiffies) + timer_delete_sync(&old_timer2);
+#endif
 	init_timer_deferrable(&own);
 	around = from_timer(around, &outer.timer, timer);
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 	around = timer_container_of(around, &outer.timer, timer);
 #endif
 	around = from_tasklet(around, &outer.tasklet, tasklet);
-	sum += timer_pending(&timer) + mod_timer_pending(&old_timer, jiffies);
-	sum += timer_delete(&timer) + timer_delete_sync(&old_timer2) + timer_shutdown_sync(&timer);
+	sum += timer_pending(&timer) + mod_timer_pending(&timer, jiffies);
+	sum += timer_delete(&timer) + timer_delete_sync(&timer) + timer_shutdown_sync(&timer);
 	sum += round_jiffies(5) + round_jiffies_relative(5);
 	hrtimer_setup(&precise, on_hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
 	sum += hrtimer_active(&precise) + hrtimer_try_to_cancel(&precise);
@@ -370,12 +377,15 @@ void timers(void)
 	tasklet_kill(&old_tasklet);
 	tasklet_kill(&old_tasklet2);
 	INIT_WORK(&own_work, on_work);
+#if LINUX_VERSION_CODE < KERNEL_VERSION(2, 6, 20)
 	INIT_WORK(&own_work, on_old_work, NULL);
+	sum += schedule_work_on(0, &old_work);
+#endif
 	INIT_WORK_ONSTACK(&own_work, on_work);
 	INIT_DELAYED_WORK(&own_delayed, on_work);
 	PREPARE_WORK(&own_work, on_work);
 	sum += to_delayed_work(&own_delayed.work) == &own_delayed;
-	sum += schedule_work(&work) + schedule_work_on(0, &old_work) + work_pending(&own_work);
+	sum += schedule_work(&work) + schedule_work_on(0, &work) + work_pending(&own_work);
 	sum += schedule_delayed_work(&delayed, 0) + delayed_work_pending(&own_delayed);
 	sum += queue_work_on(0, own_queue, &own_work) + flush_delayed_work(&delayed);
 	drain_workqueue(own_queue);

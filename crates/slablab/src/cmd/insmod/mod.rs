@@ -211,7 +211,7 @@ fn build(request: &Request<'_>, out: &Path) -> Result<Built> {
         let what = "insmod: compiling the library that modules call, once for each version";
         let bar = bar.get_or_insert_with(|| {
             say(what);
-            Progress::new("compiling the library", of as u64)
+            Progress::at_once("compiling the library", of as u64)
         });
         bar.set(done as u64);
     };

@@ -11,7 +11,7 @@ use crate::raw::limbo::{Limbo, free_private};
 #[derive(Debug)]
 #[repr(C)]
 pub struct XaState {
-    xa: *const RawXArray,
+    xa: *const PackedXArray,
     state: State,
     /// Nodes that `xas_split_alloc` made for `xas_split`.
     split: Ptr,
@@ -21,14 +21,14 @@ pub struct XaState {
 
 impl XaState {
     /// Returns its array, unless the cursor failed, maybe before it had one.
-    fn array(&self) -> Option<&'static RawXArray> {
+    fn array(&self) -> Option<&'static PackedXArray> {
         // SAFETY: only C makes cursors, for arrays that live longer; Rust cannot.
         (self.state.error() == 0).then(|| unsafe { &*self.xa })
     }
 
     /// Reads in a section of its own. (The caller's section, of whatever flavour, guards the objects that
     /// entries point to.)
-    fn read(&mut self, f: impl FnOnce(&mut State, &RawXArray, Pin<'_>) -> Entry) -> Ptr {
+    fn read(&mut self, f: impl FnOnce(&mut State, &PackedXArray, Pin<'_>) -> Entry) -> Ptr {
         let guard = slablab_rcu::pin();
         to_c(self.array().map_or(Entry::NULL, |array| f(&mut self.state, array, guard.pin())))
     }

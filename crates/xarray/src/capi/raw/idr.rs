@@ -13,7 +13,7 @@ use crate::raw::Section;
 #[derive(Debug)]
 #[repr(C)]
 pub struct Idr {
-    entries: RawXArray,
+    entries: PackedXArray,
     base: u32,
     next: AtomicU32,
 }
@@ -178,7 +178,7 @@ exported! {
     safe fn ida_destroy(ida: &Ida) { ida.clear(); }
     /// Returns the address of the slot that holds an entry, or null, for the slot functions of
     /// include/linux/radix-tree.h.
-    safe fn slablab_xa_slot(xa: &RawXArray, index: u64) -> *const c_void {
+    safe fn slablab_xa_slot(xa: &PackedXArray, index: u64) -> *const c_void {
         reading(|guard| {
             let slot = crate::core::walk::slot(&xa.head, index, guard.pin());
             slot.map_or(std::ptr::null(), |slot| std::ptr::from_ref(slot).cast())
