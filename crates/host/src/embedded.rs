@@ -39,10 +39,13 @@ pub fn unpacked_in(root: &Path, kind: &str, files: &[(&str, &str)]) -> Result<Pa
     Ok(folder)
 }
 
-/// Returns whether they were unpacked before; false if there is no cache folder, too.
-#[must_use]
-pub fn is_unpacked(kind: &str, files: &[(&str, &str)]) -> bool {
-    cache_folder().is_ok_and(|root| folder_in(&root, kind, files).is_dir())
+/// Returns whether they were unpacked before.
+///
+/// # Errors
+///
+/// If there is no cache folder that can be trusted.
+pub fn is_unpacked(kind: &str, files: &[(&str, &str)]) -> Result<bool, CacheError> {
+    Ok(folder_in(&cache_folder()?, kind, files).is_dir())
 }
 
 /// Returns the folder below `root` that has these files, or will have them.

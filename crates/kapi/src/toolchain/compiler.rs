@@ -96,13 +96,8 @@ impl Compiler {
     ) -> Result<Self, Error> {
         let program =
             std::env::var("CC").ok().filter(|cc| !cc.is_empty()).unwrap_or_else(|| "cc".into());
-        let mut compiler = Self {
-            program,
-            dir: PathBuf::new(),
-            own_include: PathBuf::new(),
-            flavor,
-            asan: None,
-        };
+        let mut compiler =
+            Self { program, dir: PathBuf::new(), own_include: PathBuf::new(), flavor, asan: None };
         compiler.own_include = compiler.file_name("include")?;
         if flavor == Flavor::Asan {
             let library = compiler.file_name("libasan.so")?;
@@ -112,7 +107,7 @@ impl Compiler {
             }
             compiler.asan = Some(library.canonicalize().unwrap_or(library));
         }
-        if !files::are_unpacked() {
+        if !files::are_unpacked()? {
             progress(0, files::runtime_source_count());
         }
         compiler.dir = files::unpacked()?;

@@ -18,8 +18,8 @@ pub(super) fn unpacked() -> Result<PathBuf, Error> {
 }
 
 /// Returns whether that was done before.
-pub(super) fn are_unpacked() -> bool {
-    std::env::var_os("KAPI_DEV").is_some() || slablab_host::is_unpacked("kapi", FILES)
+pub(super) fn are_unpacked() -> Result<bool, Error> {
+    Ok(std::env::var_os("KAPI_DEV").is_some() || slablab_host::is_unpacked("kapi", FILES)?)
 }
 
 /// Returns the folder that a module's `#include <...>` is looked up in.

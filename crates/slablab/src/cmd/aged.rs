@@ -235,7 +235,7 @@ mod tests {
         file.as_file().set_len(TEXT_BYTES_MAX + 1).unwrap();
         let said = zones(file.path()).unwrap_err().to_string();
         let name = file.path().display().to_string();
-        assert!(said.contains(&name) && said.contains("more than 64.00 MiB"), "{said}");
+        assert!(said.contains(&name) && said.contains("more than 64.0 MiB"), "{said}");
     }
 
     #[test]
