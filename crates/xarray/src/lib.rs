@@ -50,7 +50,7 @@ pub use entry::Entry;
 pub use error::{Error, Result};
 pub use flags::{Filter, Flags, Gfp, IdLimit, Mark};
 pub use ida::Ida;
-pub use raw::array::{PackedXArray, RawXArray};
+pub use raw::array::{ArrayBody, PackedXArray, RawXArray};
 pub use raw::limbo::synchronize;
 pub use raw::memory::{AllocHook, MemoryHooks, set_alloc_hook, set_memory_hooks};
 pub use raw::writer::Writer;

@@ -6,42 +6,41 @@ use super::entries::Entries;
 use super::find::{Found, Search};
 use super::mark;
 use crate::raw::{Section, Word, Writer};
-use crate::{Entry, Error, Filter, Flags, Gfp, IdLimit, Mark, PackedXArray, RawXArray, Result};
+use crate::{
+    ArrayBody, Entry, Error, Filter, Flags, Gfp, IdLimit, Mark, PackedXArray, RawXArray, Result,
+};
 
-impl RawXArray {
-    /// Takes the lock for a number of changes. Linux: `xa_lock` and the `__xa_` functions.
-    pub fn lock(&self) -> Writer<'_> {
-        self.lock_for(Gfp::KERNEL)
-    }
+/// What takes the lock: the same for both layouts of an array.
+macro_rules! locking {
+    ($($array:ty),*) => {$(
+        impl $array {
+            /// Takes the lock for a number of changes. Linux: `xa_lock` and the `__xa_` functions.
+            pub fn lock(&self) -> Writer<'_> {
+                self.lock_for(Gfp::KERNEL)
+            }
 
-    /// Takes the lock; memory is allocated in this context.
-    pub fn lock_for(&self, gfp: Gfp) -> Writer<'_> {
-        let (array, lock) = self.parts();
-        Writer::lock(array, lock, gfp)
-    }
+            /// Takes the lock; memory is allocated in this context.
+            pub fn lock_for(&self, gfp: Gfp) -> Writer<'_> {
+                let (body, lock) = self.parts();
+                Writer::lock(body, lock, gfp)
+            }
 
-    /// Returns the bytes that the array's nodes take, as they were requested from the allocator.
-    pub fn memory_bytes(&self) -> usize {
-        self.lock().memory_bytes()
-    }
+            /// Returns the bytes that the array's nodes take, as they were requested from the allocator.
+            pub fn memory_bytes(&self) -> usize {
+                self.lock().memory_bytes()
+            }
 
-    /// Removes everything. What entries point to is not touched. Linux: `xa_destroy`.
-    pub fn clear(&self) {
-        self.lock().clear();
-    }
+            /// Removes everything. What entries point to is not touched. Linux: `xa_destroy`.
+            pub fn clear(&self) {
+                self.lock().clear();
+            }
+        }
+    )*};
 }
 
-impl PackedXArray {
-    /// Takes the lock for a number of changes. Linux: `xa_lock` and the `__xa_` functions.
-    pub fn lock(&self) -> Writer<'_> {
-        self.lock_for(Gfp::KERNEL)
-    }
+locking!(PackedXArray, RawXArray);
 
-    /// Takes the lock; memory is allocated in this context.
-    pub fn lock_for(&self, gfp: Gfp) -> Writer<'_> {
-        Writer::lock(self, &self.lock, gfp)
-    }
-
+impl ArrayBody {
     /// Returns the entry at `index`, or NULL. Linux: `xa_load`.
     #[inline]
     pub fn load(&self, index: u64, guard: &Guard) -> Entry {
@@ -49,7 +48,7 @@ impl PackedXArray {
         if entry.is_internal() { self.load_internal(index, guard) } else { entry }
     }
 
-    /// Returns the entry as [`PackedXArray::load`] does, when a writer was in between or the index is
+    /// Returns the entry as [`ArrayBody::load`] does, when a writer was in between or the index is
     /// reserved.
     #[cold]
     fn load_internal(&self, index: u64, guard: &Guard) -> Entry {
@@ -108,16 +107,6 @@ impl PackedXArray {
         let found = self.next(index, Search::all(index), guard.pin());
         found.map_or(0, |found| found.order())
     }
-
-    /// Returns the bytes that the array's nodes take, as they were requested from the allocator.
-    pub fn memory_bytes(&self) -> usize {
-        self.lock().memory_bytes()
-    }
-
-    /// Removes everything. What entries point to is not touched. Linux: `xa_destroy`.
-    pub fn clear(&self) {
-        self.lock().clear();
-    }
 }
 
 impl Found {
@@ -126,9 +115,10 @@ impl Found {
     }
 }
 
-impl Drop for PackedXArray {
+impl Drop for ArrayBody {
     fn drop(&mut self) {
-        self.clear();
+        // Nobody else has it any more, so that either lock would do.
+        Writer::lock(self, &self.lock, Gfp::KERNEL).clear();
     }
 }
 

@@ -17,7 +17,7 @@ use super::id::next_free;
 use super::walk::LEVELS_MAX;
 use crate::raw::Pin;
 use crate::raw::dense::DIGIT_BITS;
-use crate::{Entry, Filter, Flags, Gfp, Mark, PackedXArray};
+use crate::{ArrayBody, Entry, Filter, Flags, Gfp, Mark};
 
 /// Where a cursor stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +136,7 @@ impl State {
         }
     }
 
-    fn stand_on(&mut self, array: &PackedXArray, found: Option<Found>) -> Entry {
+    fn stand_on(&mut self, array: &ArrayBody, found: Option<Found>) -> Entry {
         let found =
             found.unwrap_or(Found { entry: Entry::NULL, first: self.index, last: self.index });
         self.index = found.first.max(self.index);
@@ -152,7 +152,7 @@ impl State {
     }
 
     /// Returns the entry at the index. Linux: `xas_load`.
-    pub(crate) fn load(&mut self, array: &PackedXArray, pin: Pin<'_>) -> Entry {
+    pub(crate) fn load(&mut self, array: &ArrayBody, pin: Pin<'_>) -> Entry {
         if self.error() != 0 {
             return Entry::NULL;
         }
@@ -166,14 +166,14 @@ impl State {
 
     /// Returns the next entry after the one it stands on (or at the index, if it stands nowhere), at `max` at
     /// most. Linux: `xas_find`.
-    pub(crate) fn find(&mut self, array: &PackedXArray, max: u64, pin: Pin<'_>) -> Entry {
+    pub(crate) fn find(&mut self, array: &ArrayBody, max: u64, pin: Pin<'_>) -> Entry {
         if self.index > max && self.error() == 0 {
             self.node = BOUNDS;
         }
         self.find_matching(array, Filter::Present, max, pin)
     }
 
-    fn find_matching(&mut self, array: &PackedXArray, of: Filter, max: u64, pin: Pin<'_>) -> Entry {
+    fn find_matching(&mut self, array: &ArrayBody, of: Filter, max: u64, pin: Pin<'_>) -> Entry {
         let Some(from) = self.next_index() else {
             return Entry::NULL;
         };
@@ -212,7 +212,7 @@ impl State {
     /// finds free indices, also those without an entry. Linux: `xas_find_marked`.
     pub(crate) fn find_marked(
         &mut self,
-        array: &PackedXArray,
+        array: &ArrayBody,
         max: u64,
         mark: Mark,
         pin: Pin<'_>,
@@ -240,7 +240,7 @@ impl State {
 
     /// Returns the next entry that covers any of the cursor's indices, which do not move. Linux:
     /// `xas_find_conflict`.
-    pub(crate) fn find_conflict(&mut self, array: &PackedXArray, pin: Pin<'_>) -> Entry {
+    pub(crate) fn find_conflict(&mut self, array: &ArrayBody, pin: Pin<'_>) -> Entry {
         let index = self.index;
         let end = self.range_end();
         let from = self.next_index();
@@ -260,16 +260,16 @@ impl State {
     }
 
     /// Moves one index up, or stays if it stood nowhere, and returns the entry there. Linux: `xas_next`.
-    pub(crate) fn next(&mut self, array: &PackedXArray, pin: Pin<'_>) -> Entry {
+    pub(crate) fn next(&mut self, array: &ArrayBody, pin: Pin<'_>) -> Entry {
         self.step(1, array, pin)
     }
 
     /// Moves one index down, or stays if it stood nowhere, and returns the entry there. Linux: `xas_prev`.
-    pub(crate) fn prev(&mut self, array: &PackedXArray, pin: Pin<'_>) -> Entry {
+    pub(crate) fn prev(&mut self, array: &ArrayBody, pin: Pin<'_>) -> Entry {
         self.step(u64::MAX, array, pin)
     }
 
-    fn step(&mut self, delta: u64, array: &PackedXArray, pin: Pin<'_>) -> Entry {
+    fn step(&mut self, delta: u64, array: &ArrayBody, pin: Pin<'_>) -> Entry {
         if !matches!(self.position(), Position::Error(_) | Position::Restart) {
             self.index = self.index.wrapping_add(delta);
         }

@@ -3,7 +3,7 @@
 use super::cursor::{Position, RESTART, State};
 use super::range::Split;
 use crate::raw::{Pin, Writer};
-use crate::{Entry, Error, Gfp, Mark, PackedXArray};
+use crate::{ArrayBody, Entry, Error, Gfp, Mark};
 
 impl State {
     /// Makes the cursor fail. Linux: `xas_set_err`.
@@ -86,7 +86,7 @@ impl State {
     }
 
     /// Returns whether the entry it stands on bears the mark. Linux: `xas_get_mark`.
-    pub(crate) fn get_mark(&self, array: &PackedXArray, mark: Mark, pin: Pin<'_>) -> bool {
+    pub(crate) fn get_mark(&self, array: &ArrayBody, mark: Mark, pin: Pin<'_>) -> bool {
         self.stands() && super::mark::get_mark(array, self.index, mark, pin)
     }
 

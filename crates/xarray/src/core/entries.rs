@@ -8,12 +8,12 @@
 use super::find::{Found, Leaf, Search, next_in_leaf};
 use crate::raw::bucket::CAPACITY_MAX;
 use crate::raw::{Bucket, Dense, Pin};
-use crate::{Entry, PackedXArray};
+use crate::{ArrayBody, Entry};
 
 /// An iterator over entries with their first indices.
 #[derive(Debug)]
 pub struct Entries<'g> {
-    array: &'g PackedXArray,
+    array: &'g ArrayBody,
     next: Option<u64>,
     search: Search,
     pin: Pin<'g>,
@@ -32,7 +32,7 @@ enum Rest<'g> {
 }
 
 impl<'g> Entries<'g> {
-    pub(super) fn new(array: &'g PackedXArray, from: u64, search: Search, pin: Pin<'g>) -> Self {
+    pub(super) fn new(array: &'g ArrayBody, from: u64, search: Search, pin: Pin<'g>) -> Self {
         let (next, rest, order) = (Some(from), Rest::None, [0; CAPACITY_MAX]);
         Self { array, next, search, pin, rest, order }
     }

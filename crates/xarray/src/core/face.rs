@@ -4,7 +4,7 @@ use slablab_rcu::Guard;
 
 use super::cursor::{Position, State};
 use crate::raw::{Section, Writer};
-use crate::{Entry, Mark, PackedXArray, Result};
+use crate::{ArrayBody, Entry, Mark, Result};
 
 /// An entry covers at most half of all indices.
 const ORDER_MAX: u32 = 63;
@@ -12,7 +12,7 @@ const ORDER_MAX: u32 = 63;
 /// A cursor that reads, inside a read-side section.
 #[derive(Debug)]
 pub struct Cursor<'g> {
-    array: &'g PackedXArray,
+    array: &'g ArrayBody,
     guard: &'g Guard,
     state: State,
 }
@@ -24,7 +24,7 @@ pub struct CursorMut<'w> {
     state: State,
 }
 
-impl PackedXArray {
+impl ArrayBody {
     /// Returns a cursor at `index`.
     pub fn cursor<'g>(&'g self, index: u64, guard: &'g Guard) -> Cursor<'g> {
         Cursor { array: self, guard, state: State::new(index, 0) }
@@ -145,7 +145,7 @@ impl CursorMut<'_> {
     }
 
     /// Makes sure that storing at any of the cursor's indices needs no memory. The array is not
-    /// [empty](crate::PackedXArray::is_empty) any more, though nothing is found in it.
+    /// [empty](crate::ArrayBody::is_empty) any more, though nothing is found in it.
     ///
     /// # Errors
     ///

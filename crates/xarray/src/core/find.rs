@@ -2,7 +2,7 @@
 
 use crate::raw::dense::SLOTS;
 use crate::raw::{Bucket, Child, Dense, Pin, Writer, bits};
-use crate::{Entry, Filter, Flags, Mark, PackedXArray};
+use crate::{ArrayBody, Entry, Filter, Flags, Mark};
 
 /// An entry and the indices that it covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,12 +25,12 @@ pub(crate) struct Search {
 
 impl Search {
     /// Looks for the entries that the normal interface shows.
-    pub(crate) fn visible(array: &PackedXArray, max: u64, filter: Filter) -> Self {
+    pub(crate) fn visible(array: &ArrayBody, max: u64, filter: Filter) -> Self {
         Self { skips_reserved: true, ..Self::stored(array, max, filter) }
     }
 
     /// Looks for everything stored, reserved indices too.
-    pub(crate) fn stored(array: &PackedXArray, max: u64, filter: Filter) -> Self {
+    pub(crate) fn stored(array: &ArrayBody, max: u64, filter: Filter) -> Self {
         let is_free = filter == Filter::Marked(Mark::FREE);
         let is_inverted = is_free && array.flags().has(Flags::TRACK_FREE);
         Self { max, filter, is_inverted, skips_reserved: false }
@@ -81,7 +81,7 @@ pub(super) enum Leaf<'a> {
     None,
 }
 
-impl PackedXArray {
+impl ArrayBody {
     /// Returns the first entry that covers an index from `from` on.
     pub(crate) fn next(&self, from: u64, search: Search, pin: Pin<'_>) -> Option<Found> {
         self.next_with_leaf(from, search, pin).map(|(found, _)| found)
@@ -118,7 +118,7 @@ impl PackedXArray {
 
 /// Looks only where an entry at `from` would be; most often the next one is there, too.
 fn next_near<'a>(
-    array: &PackedXArray,
+    array: &ArrayBody,
     from: u64,
     search: Search,
     pin: Pin<'a>,

@@ -25,7 +25,7 @@
 use super::walk::{End, Steps, Walk, bits, split_last, walk};
 use crate::raw::dense::run_mask;
 use crate::raw::{Child, Dense, Pin, Writer};
-use crate::{Flags, Mark, PackedXArray};
+use crate::{ArrayBody, Flags, Mark};
 
 impl Writer<'_> {
     /// Sets a mark of the entry at this index, if there is one. Never fails.
@@ -123,7 +123,7 @@ impl Writer<'_> {
 }
 
 /// Returns whether the entry at this index bears the mark.
-pub(crate) fn get_mark(array: &PackedXArray, index: u64, mark: Mark, pin: Pin<'_>) -> bool {
+pub(crate) fn get_mark(array: &ArrayBody, index: u64, mark: Mark, pin: Pin<'_>) -> bool {
     let is_inverted = mark == Mark::FREE && array.flags().has(Flags::TRACK_FREE);
     let walk = walk(&array.head, index, pin);
     let bit = match walk.end {

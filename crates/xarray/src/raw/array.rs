@@ -11,41 +11,74 @@ use super::lock::Lock;
 use super::slot::Slot;
 use crate::{Flags, Mark};
 
-/// An array of entries in 16 bytes, as the kernel's: `struct xarray` of our C header.
+/// What readers of an array need: they take a [`crate::Guard`] and never a lock.
 ///
-/// This is the untyped core: it owns its nodes, but not the objects that entries point to. [`crate::XArray`]
-/// is the typed interface. Reading takes a [`crate::Guard`] and never a lock; changing takes the lock.
+/// It has no way to change anything: the lock of its writers is that of the array that it is a part of, [`PackedXArray`] or
+/// [`RawXArray`]. Two writers with two locks would be a data race:
+///
+/// ```compile_fail,E0599
+/// use slablab_xarray::{ArrayBody, Flags, RawXArray};
+///
+/// let array = RawXArray::new(Flags::ALLOC);
+/// let (one, body): (_, &ArrayBody) = (array.lock(), &array);
+/// let other = body.lock();
+/// ```
+///
+/// ```compile_fail,E0308
+/// use slablab_xarray::{Flags, PackedXArray, RawXArray};
+///
+/// let array = RawXArray::new(Flags::ALLOC);
+/// let packed: &PackedXArray = &array;
+/// ```
 #[repr(C)]
 #[derive(Debug)]
-pub struct PackedXArray {
+pub struct ArrayBody {
+    /// That of a packed array's writers; others have one of their own.
     pub(crate) lock: Lock,
     flags: AtomicU32,
     pub(crate) head: Slot,
+}
+
+/// An array of entries in 16 bytes, as the kernel's: `struct xarray` of our C header.
+///
+/// This is the untyped core: it owns its nodes, but not the objects that entries point to. [`crate::XArray`]
+/// is the typed interface.
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct PackedXArray {
+    body: ArrayBody,
 }
 
 /// The same in 128 bytes, so that readers and a writer use different lines of the CPU's cache.
 #[repr(C)]
 #[derive(Debug)]
 pub struct RawXArray {
-    /// In place of the packed one's.
     lock: Lock,
     to_next_line: [u64; 6],
-    array: PackedXArray,
+    body: ArrayBody,
     to_next_array: [u64; 7],
 }
 
 const LINE_BYTES: usize = 64;
 const _: () = assert!(size_of::<PackedXArray>() == 16);
 const _: () = assert!(
-    std::mem::offset_of!(RawXArray, array) + std::mem::offset_of!(PackedXArray, head) == LINE_BYTES
+    std::mem::offset_of!(RawXArray, body) + std::mem::offset_of!(ArrayBody, head) == LINE_BYTES
 );
 const _: () = assert!(size_of::<RawXArray>() == 2 * LINE_BYTES);
 
 impl Deref for RawXArray {
-    type Target = PackedXArray;
+    type Target = ArrayBody;
 
-    fn deref(&self) -> &PackedXArray {
-        &self.array
+    fn deref(&self) -> &ArrayBody {
+        &self.body
+    }
+}
+
+impl Deref for PackedXArray {
+    type Target = ArrayBody;
+
+    fn deref(&self) -> &ArrayBody {
+        &self.body
     }
 }
 
@@ -56,14 +89,14 @@ impl RawXArray {
         Self {
             lock: Lock::new(),
             to_next_line: [0; 6],
-            array: PackedXArray::new(flags),
+            body: ArrayBody::new(flags),
             to_next_array: [0; 7],
         }
     }
 
-    /// Returns the array, and the lock of all its writers.
-    pub(crate) fn parts(&self) -> (&PackedXArray, &Lock) {
-        (&self.array, &self.lock)
+    /// Returns the array's body, and the lock of all its writers.
+    pub(crate) fn parts(&self) -> (&ArrayBody, &Lock) {
+        (&self.body, &self.lock)
     }
 }
 
@@ -71,6 +104,17 @@ impl PackedXArray {
     /// Returns an empty array. Linux: `DEFINE_XARRAY_FLAGS`, `xa_init_flags`.
     #[must_use]
     pub const fn new(flags: Flags) -> Self {
+        Self { body: ArrayBody::new(flags) }
+    }
+
+    /// Returns the array's body, and the lock of all its writers.
+    pub(crate) fn parts(&self) -> (&ArrayBody, &Lock) {
+        (&self.body, &self.body.lock)
+    }
+}
+
+impl ArrayBody {
+    const fn new(flags: Flags) -> Self {
         Self { lock: Lock::new(), flags: AtomicU32::new(flags.0), head: Slot::new() }
     }
 

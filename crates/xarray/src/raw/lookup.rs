@@ -1,4 +1,4 @@
-//! The lookup: what [`crate::PackedXArray::load`] does, from head to entry, without checking anything
+//! The lookup: what [`crate::ArrayBody::load`] does, from head to entry, without checking anything
 //! twice.
 //!
 //! # How it works

@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use super::array::PackedXArray;
+use super::array::ArrayBody;
 use super::child::Child;
 use super::dense::Dense;
 use super::keys::bits;
@@ -20,7 +20,7 @@ pub(crate) type Place<'w> = Option<(&'w Dense, usize)>;
 /// Exclusive access to an array.
 #[derive(Debug)]
 pub struct Writer<'a> {
-    array: &'a PackedXArray,
+    array: &'a ArrayBody,
     pub(crate) gfp: Gfp,
     limbo: RefCell<Limbo>,
     /// The lock that it took itself.
@@ -29,7 +29,7 @@ pub struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// Takes the array's lock, which is the same for all writers of the array.
-    pub(crate) fn lock(array: &'a PackedXArray, lock: &'a Lock, gfp: Gfp) -> Self {
+    pub(crate) fn lock(array: &'a ArrayBody, lock: &'a Lock, gfp: Gfp) -> Self {
         lock.lock();
         Self { array, gfp, limbo: RefCell::new(Limbo::new()), held: Some(lock) }
     }
@@ -38,7 +38,7 @@ impl<'a> Writer<'a> {
     ///
     /// The caller holds the array's lock until the writer ends.
     #[cfg(feature = "capi")]
-    pub(crate) unsafe fn assume_locked(array: &'a PackedXArray, gfp: Gfp) -> Self {
+    pub(crate) unsafe fn assume_locked(array: &'a ArrayBody, gfp: Gfp) -> Self {
         Self { array, gfp, limbo: RefCell::new(Limbo::new()), held: None }
     }
 
@@ -47,7 +47,7 @@ impl<'a> Writer<'a> {
         Writer { array: self.array, gfp, limbo: RefCell::new(Limbo::new()), held: None }
     }
 
-    pub(crate) fn array(&self) -> &'a PackedXArray {
+    pub(crate) fn array(&self) -> &'a ArrayBody {
         self.array
     }
 

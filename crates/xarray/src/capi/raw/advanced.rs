@@ -28,7 +28,7 @@ impl XaState {
 
     /// Reads in a section of its own. (The caller's section, of whatever flavour, guards the objects that
     /// entries point to.)
-    fn read(&mut self, f: impl FnOnce(&mut State, &PackedXArray, Pin<'_>) -> Entry) -> Ptr {
+    fn read(&mut self, f: impl FnOnce(&mut State, &ArrayBody, Pin<'_>) -> Entry) -> Ptr {
         let guard = slablab_rcu::pin();
         to_c(self.array().map_or(Entry::NULL, |array| f(&mut self.state, array, guard.pin())))
     }

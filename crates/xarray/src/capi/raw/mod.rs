@@ -13,7 +13,7 @@
 
 use std::ffi::c_void;
 
-use crate::{Entry, Error, Filter, Gfp, IdLimit, Mark, PackedXArray, Result, Writer};
+use crate::{ArrayBody, Entry, Error, Filter, Gfp, IdLimit, Mark, PackedXArray, Result, Writer};
 
 /// Makes functions for C: those that are `safe` require only what every function requires.
 macro_rules! exported {
