@@ -137,7 +137,7 @@ mod tests {
         assert!(pages_in(&[]).is_empty());
     }
 
-    /// Each head was read from all over the disk, twice, which took longer than all else of a file beyond memory.
+    /// Each head was read, from all over the disk, in each pass, for a number that only progress needs.
     #[test]
     fn how_much_is_packed_is_concluded_from_the_first_heads() {
         let pages: Vec<_> = (0..1_000).map(|_| page_of_frees(9)).collect();
