@@ -159,6 +159,16 @@ impl Attr {
         bytes.skip(values.checked_add(times)?.checked_mul(8)?)
     }
 
+    /// Returns the time in the trailer of a record other than a sample, if it has one.
+    pub(super) fn trailer_time_ns(&self, record: &[u8]) -> Option<u64> {
+        if !self.sample_id_all || self.sample_type & TIME == 0 {
+            return None;
+        }
+        let behind = self.sample_type & (ID | STREAM_ID | CPU | IDENTIFIER);
+        let from_end = 8 * (1 + behind.count_ones() as usize);
+        Bytes(record.get(record.len().checked_sub(from_end)?..)?).u64()
+    }
+
     /// Returns the CPU in the trailer of a record other than a sample, if it has one.
     pub(super) fn trailer_cpu(&self, record: &[u8]) -> Option<u32> {
         if !self.sample_id_all || self.sample_type & CPU == 0 {

@@ -49,6 +49,17 @@ impl Header {
         }
     }
 
+    /// Returns the attributes of the event that a record other than a sample is of: by the id at its end, or else the first.
+    pub(super) fn attr_of_record(&self, body: &[u8]) -> Option<&Attr> {
+        let index = trailer_id(body).and_then(|id| self.attr_of.get(&id)).copied().unwrap_or(0);
+        self.attrs.get(index as usize)
+    }
+
+    /// Returns when a record other than a sample was made; 0 where it does not tell.
+    pub(super) fn trailer_time_ns(&self, body: &[u8]) -> u64 {
+        self.attr_of_record(body).and_then(|attr| attr.trailer_time_ns(body)).unwrap_or(0)
+    }
+
     /// Returns whether the event of these attributes is none of kmem's, as far as that is known.
     pub(super) fn is_other(&self, index: u32) -> bool {
         let is_kmem = |attr: &Attr| attr.tracepoint && self.kmem.contains(&attr.config);
@@ -113,4 +124,9 @@ fn nodes(mut bytes: Bytes<'_>, meta: &mut Meta) -> Option<()> {
         }
     }
     Some(())
+}
+
+/// Returns the id at the end of a record.
+pub(super) fn trailer_id(body: &[u8]) -> Option<u64> {
+    Bytes(body.get(body.len().checked_sub(8)?..)?).u64()
 }

@@ -12,7 +12,7 @@
 use rustc_hash::FxHashMap;
 use slablab_linux::CPUS_MAX;
 
-use super::header::Header;
+use super::header::{Header, trailer_id};
 use crate::source::bytes::Bytes;
 
 /// Losses counted so far.
@@ -39,7 +39,7 @@ impl Losses {
     /// Takes a LOST_SAMPLES record: a count, and whose it is behind it.
     pub(super) fn total(&mut self, header: &Header, body: &[u8]) {
         self.is_totalled = true;
-        let index = id(body).and_then(|id| header.attr_of.get(&id));
+        let index = trailer_id(body).and_then(|id| header.attr_of.get(&id));
         if index.is_some_and(|index| header.is_other(*index)) {
             return;
         }
@@ -81,21 +81,14 @@ impl Losses {
 
     /// Returns the CPU that a record is of: by the id at its end, else by the CPU that it names.
     fn cpu(&self, header: &Header, body: &[u8]) -> Option<u32> {
-        self.indexed_cpu(body).or_else(|| {
-            let index = id(body).and_then(|id| header.attr_of.get(&id)).copied().unwrap_or(0);
-            header.attrs.get(index as usize)?.trailer_cpu(body).filter(|&cpu| cpu < CPUS_MAX)
-        })
+        let told = || header.attr_of_record(body)?.trailer_cpu(body);
+        self.indexed_cpu(body).or_else(|| told().filter(|&cpu| cpu < CPUS_MAX))
     }
 
     /// Returns the CPU that the id at a record's end is of; none for events recorded by thread.
     fn indexed_cpu(&self, body: &[u8]) -> Option<u32> {
-        self.cpu_of.get(&id(body)?).copied().filter(|&cpu| cpu < CPUS_MAX)
+        self.cpu_of.get(&trailer_id(body)?).copied().filter(|&cpu| cpu < CPUS_MAX)
     }
-}
-
-/// Returns the id at the end of a record.
-fn id(body: &[u8]) -> Option<u64> {
-    Bytes(body.get(body.len().checked_sub(8)?..)?).u64()
 }
 
 fn add(counts: &mut Vec<u64>, cpu: u32, count: u64) {

@@ -8,6 +8,7 @@
 //! Linux counterpart: `tools/perf/util/{header,session,ordered-events}.c` @ 6.1.
 
 mod attr;
+mod comms;
 mod header;
 mod losses;
 mod queue;
@@ -20,7 +21,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use self::attr::Attr;
-
+use self::comms::Comms;
 use self::header::Header;
 use self::losses::Losses;
 use self::queue::Queue;
@@ -61,6 +62,7 @@ pub(super) struct PerfData {
     facts: Facts,
     queue: Queue,
     losses: Losses,
+    told_comms: Comms,
     state: State,
 }
 
@@ -119,6 +121,7 @@ impl PerfData {
             facts,
             queue: Queue::default(),
             losses: Losses::default(),
+            told_comms: Comms::default(),
             state: State::Header,
         })
     }
@@ -154,8 +157,8 @@ impl PerfData {
                     }
                 }
             }
-            kind::COMM => self.comm(Bytes(&body)).unwrap_or(()),
-            kind::FORK => self.fork(Bytes(&body)).unwrap_or(()),
+            kind::COMM => self.comm(&body).unwrap_or(()),
+            kind::FORK => self.fork(&body).unwrap_or(()),
             kind::FINISHED_ROUND => self.queue.round(to),
             kind::LOST => self.losses.gap(&self.header, &body),
             kind::LOST_SAMPLES => self.losses.total(&self.header, &body),
@@ -278,33 +281,26 @@ impl PerfData {
             self.facts.meta.quality.skip(&reason, || format!("byte {offset}"));
         }
         self.facts.meta.quality.lost = self.losses.by_cpu(&self.header);
+        self.told_comms.finish(&mut self.facts.meta.comms);
         self.state = State::Ended;
         Ok(())
     }
 
     /// Notes what a thread is called.
-    fn comm(&mut self, mut bytes: Bytes<'_>) -> Option<()> {
+    fn comm(&mut self, body: &[u8]) -> Option<()> {
+        let mut bytes = Bytes(body);
         bytes.skip(4)?; // process
         let thread = bytes.u32()?;
-        let meta = match self.state {
-            State::Header => &mut self.header.meta,
-            _ => &mut self.facts.meta,
-        };
-        meta.comms.insert(thread, text(bytes.0));
+        self.told_comms.comm(self.header.trailer_time_ns(body), thread, text(bytes.0));
         Some(())
     }
 
-    /// Notes what a new thread is called, until it is called otherwise: as the one that made it.
-    fn fork(&mut self, mut bytes: Bytes<'_>) -> Option<()> {
+    /// Notes which thread made another.
+    fn fork(&mut self, body: &[u8]) -> Option<()> {
+        let mut bytes = Bytes(body);
         bytes.skip(8)?; // process, and that of who made it
         let (thread, maker) = (bytes.u32()?, bytes.u32()?);
-        let meta = match self.state {
-            State::Header => &mut self.header.meta,
-            _ => &mut self.facts.meta,
-        };
-        let name = meta.comms.get(&maker)?.clone();
-        // The buffers of CPUs are read one after the other: a name of its own may have come already.
-        meta.comms.entry(thread).or_insert(name);
+        self.told_comms.fork(self.header.trailer_time_ns(body), thread, maker);
         Some(())
     }
 
