@@ -75,6 +75,12 @@ const CPU_CACHE_BYTES: u64 = 64 << 10;
 const OBJECT_BYTES: u64 = 512;
 
 impl ReplayPlan {
+    /// Returns the plan of an allocator whose slabs are to be put on a machine of pages.
+    #[must_use]
+    pub fn of_slab_pages(kind: BackendKind) -> ReplayPlan {
+        ReplayPlan { allocators: vec![kind], slab_pages: true, locality: false, ..Self::default() }
+    }
+
     /// Returns the memory of the simulated machine for a trace: 16 GiB, or a power of two that holds slabs of each cache on
     /// each CPU. It is address space only, and as much is used as the trace needs.
     #[must_use]

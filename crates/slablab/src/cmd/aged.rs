@@ -54,7 +54,7 @@ impl AgedArgs {
         if self.is_given() && (!makes_slabs || has_own_pages) {
             bail!(
                 "--aged: only slabs of SLUB with the recorded kernel's pages can be put on its free lists: leave out --aged, or \
-                 --allocators and --page-size"
+                 other allocators and --page-size"
             );
         }
         Ok((has_pages || self.is_given()) && makes_slabs && !has_own_pages)
@@ -97,12 +97,7 @@ impl AgedArgs {
         order: u8,
     ) -> Result<OrderRoom> {
         let meta = trace.meta();
-        let plan = ReplayPlan {
-            allocators: vec![kind],
-            slab_pages: true,
-            locality: false,
-            ..ReplayPlan::default()
-        };
+        let plan = ReplayPlan::of_slab_pages(kind);
         let is_known = self.is_asked(trace, true, &plan)?;
         let aged = self.zones()?;
         let rest =

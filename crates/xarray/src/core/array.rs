@@ -117,7 +117,7 @@ impl Found {
 
 impl Drop for ArrayBody {
     fn drop(&mut self) {
-        // Nobody else has it any more, so that either lock would do.
+        // The caller alone has it by now, so that either lock would do.
         Writer::lock(self, &self.lock, Gfp::KERNEL).clear();
     }
 }

@@ -76,12 +76,7 @@ fn with_slabs(trace: &TraceReader, memory_bytes: u64) -> Result<Option<RestOfMac
     let Some(kind) = recorded.filter(|kind| kind.takes_geometry() && meta.events > 0) else {
         return Ok(None);
     };
-    let plan = ReplayPlan {
-        allocators: vec![kind],
-        slab_pages: true,
-        locality: false,
-        ..ReplayPlan::default()
-    };
+    let plan = ReplayPlan::of_slab_pages(kind);
     let progress = Progress::new("replaying slabs", meta.events);
     let slabs = replay(trace, &plan, &mut |done| progress.set(done))?;
     drop(progress);
