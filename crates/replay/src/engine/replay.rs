@@ -40,22 +40,30 @@ pub fn replay_all(
     plans: &[ReplayPlan],
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<Replay>, Error> {
-    // The tallies of sites and objects need about as much as a machine does.
-    let fitting = need::fitting(need::machine_bytes(reader.meta())).saturating_sub(1).max(1);
-    replay_in_passes(reader, plans, fitting, progress)
+    let metas: Vec<Meta> = plans.iter().map(|plan| plan.changes.meta(reader.meta())).collect();
+    let fitting = fitting(&metas);
+    replay_in_passes(reader, plans, &metas, fitting, progress)
 }
 
-/// Does so with at most `fitting` machines at once.
+/// Returns how many machines fit into memory at once, whose traces are these: a change may make a cache for each of 100,000
+/// call sites, and so a machine several times as large as the recorded one.
+fn fitting(metas: &[Meta]) -> usize {
+    let largest = metas.iter().map(need::machine_bytes).max().unwrap_or(0);
+    // The tallies of sites and objects need about as much as a machine does.
+    need::fitting(largest).saturating_sub(1).max(1)
+}
+
+/// Does so with at most `fitting` machines at once; `metas` are those of the plans' traces.
 fn replay_in_passes(
     reader: &TraceReader,
     plans: &[ReplayPlan],
+    metas: &[Meta],
     fitting: usize,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<Replay>, Error> {
-    let metas: Vec<Meta> = plans.iter().map(|plan| plan.changes.meta(reader.meta())).collect();
-    let plans = on_equal_memory(plans, &metas);
+    let plans = on_equal_memory(plans, metas);
     let mut tally = Tally::new(reader.meta());
-    let work = plans.iter().zip(&metas);
+    let work = plans.iter().zip(metas);
     let machines: Vec<_> = work
         .flat_map(|(plan, meta)| plan.allocators.iter().map(move |kind| (*kind, meta, plan)))
         .collect();
@@ -81,7 +89,7 @@ fn replay_in_passes(
         let outcomes = outcomes.by_ref().take(plan.allocators.len()).collect();
         assemble(meta, &Rewrite::new(&plan.changes, meta), &tally, outcomes)
     };
-    Ok(plans.iter().zip(&metas).map(assemble).collect())
+    Ok(plans.iter().zip(metas).map(assemble).collect())
 }
 
 /// Returns the plans with the memory that the largest of them needs, where none is asked for: the page allocator's lists by
@@ -185,20 +193,26 @@ fn facts(meta: &Meta, tally: &Tally) -> TraceFacts {
 mod tests {
     use super::*;
 
+    fn of_512_cpus(caches: usize) -> Meta {
+        let caches = vec![Default::default(); caches];
+        Meta { cpus: 512, caches, events: u64::MAX, ..Meta::default() }
+    }
+
     /// A change that adds caches used to be compared with the recording on a machine of less memory.
     #[test]
     fn what_is_compared_has_equal_memory() {
-        let meta = |caches| Meta {
-            cpus: 512,
-            caches: vec![Default::default(); caches],
-            events: u64::MAX,
-            ..Meta::default()
-        };
         let asked = ReplayPlan { memory_bytes: Some(1 << 30), ..ReplayPlan::default() };
         let plans = [ReplayPlan::default(), ReplayPlan::default(), asked];
-        let equal = on_equal_memory(&plans, &[meta(10), meta(3_000), meta(10)]);
+        let equal = on_equal_memory(&plans, &[10, 3_000, 10].map(of_512_cpus));
         let memory: Vec<_> = equal.iter().map(|plan| plan.memory_bytes).collect();
         assert_eq!(memory, [Some(128 << 30), Some(128 << 30), Some(1 << 30)]);
+    }
+
+    /// What fits was computed of the recorded caches alone, so that both machines of a change ran at once.
+    #[test]
+    fn a_change_that_makes_many_caches_counts() {
+        assert!(fitting(&[of_512_cpus(1)]) > 1);
+        assert_eq!(fitting(&[10, 50_000].map(of_512_cpus)), 1);
     }
 
     #[test]
@@ -208,10 +222,11 @@ mod tests {
         // The first pass stops early, and must not be the one that the sites are counted in.
         let plans =
             [ReplayPlan { rows_max: Some(500), ..ReplayPlan::default() }, ReplayPlan::default()];
+        let metas = [reader.meta().clone(), reader.meta().clone()];
         let mut told = Vec::new();
         let mut run = |fitting| {
             let mut last = 0;
-            let replays = replay_in_passes(&reader, &plans, fitting, &mut |done| {
+            let replays = replay_in_passes(&reader, &plans, &metas, fitting, &mut |done| {
                 assert!(done >= last, "progress goes back from {last} to {done}");
                 last = done;
             });
