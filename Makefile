@@ -204,7 +204,7 @@ test-torture-debug: build
 # A sweep on a real Slurm: a controller and two nodes on this machine, in a temporary folder; half a minute.
 test-cluster:
 	@if tools/need slurmctld slurmd slurm-client munge; then \
-		$(CARGO) test --workspace --test cluster -- --ignored; \
+		$(CARGO) test --workspace --features slablab/manual --test cluster -- --ignored; \
 	else \
 		echo "test-cluster: NOT RUN, no sweep ran on Slurm: this machine lacks the packages named above" >&2; \
 	fi
@@ -214,7 +214,7 @@ test-cluster:
 # of an hour, afterwards two minutes: the kernels are kept in ~/.cache/slablab.
 test-boot:
 	@if tools/need $(BOOT_PACKAGES); then \
-		$(CARGO) test --workspace --test bisect --test boot --test guest --test guest_bpf --test guest_census --test readme -- \
+		$(CARGO) test --workspace --features slablab/manual --test bisect --test boot --test guest --test guest_bpf --test guest_census --test readme -- \
 			--ignored --skip sixteen --skip other_releases --test-threads=1 --nocapture; \
 	else \
 		echo "test-boot: NOT RUN, no kernel was booted: this machine lacks the packages named above" >&2; \

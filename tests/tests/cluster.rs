@@ -128,20 +128,32 @@ fn wait(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// Returns the processes that run a shard of the plan in `folder`, by the number of the shard.
+///
+/// A process that such a one has started has its command line until it becomes a module's: it is left out.
 fn runners(folder: &Path) -> BTreeMap<String, String> {
     let plan = folder.to_str().unwrap();
-    let mut found = BTreeMap::new();
+    let mut found = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         let Ok(words) = fs::read_to_string(entry.path().join("cmdline")) else { continue };
+        let Some(parent) = parent(&entry.path()) else { continue };
         let words: Vec<&str> = words.split('\0').collect();
         if let [_, "lab", "run", place, "--shard", shard, ..] = words[..]
             && place == plan
         {
             let (number, _) = shard.split_once('/').unwrap();
-            found.insert(number.to_owned(), entry.file_name().to_string_lossy().into_owned());
+            let pid = entry.file_name().to_string_lossy().into_owned();
+            found.push((number.to_owned(), pid, parent));
         }
     }
-    found
+    let pids: Vec<String> = found.iter().map(|(_, pid, _)| pid.clone()).collect();
+    found.retain(|(_, _, parent)| !pids.contains(parent));
+    found.into_iter().map(|(number, pid, _)| (number, pid)).collect()
+}
+
+/// Returns the number of the process that started the one of `folder`, a folder of `/proc`.
+fn parent(folder: &Path) -> Option<String> {
+    let status = fs::read_to_string(folder.join("status")).ok()?;
+    status.lines().find_map(|line| Some(line.strip_prefix("PPid:")?.trim().to_owned()))
 }
 
 /// Returns how many rows shard `number` has.
