@@ -70,7 +70,12 @@ fn differing(one: &[String], other: &[String]) -> Option<Differing> {
     if one.len() != other.len() {
         return None;
     }
-    let at: Vec<usize> = (0..one.len()).filter(|at| one[*at] != other[*at]).collect();
+    // Summer time has another name than winter time.
+    let has_time = |words: &[String]| words.iter().any(|word| is_clock_time(word));
+    let are_zones =
+        |at: &usize| is_zone(&one[*at]) && is_zone(&other[*at]) && has_time(one) && has_time(other);
+    let differ = |at: &usize| one[*at] != other[*at] && !are_zones(at);
+    let at: Vec<usize> = (0..one.len()).filter(differ).collect();
     let pairs: Vec<(&String, &String)> = at.iter().map(|at| (&one[*at], &other[*at])).collect();
     if at.is_empty() || at.len() > DIFFERING_MAX {
         return None;
@@ -95,6 +100,26 @@ fn differing(one: &[String], other: &[String]) -> Option<Differing> {
         false => all.join(" "),
     };
     Some(Differing { one: shown(one), other: shown(other), are_machines })
+}
+
+/// Returns whether a word is a time of day: `02:59:01`.
+fn is_clock_time(word: &str) -> bool {
+    let parts: Vec<&str> = word.split(':').collect();
+    let is_number = |part: &&str| part.parse::<u8>().is_ok();
+    matches!(parts.len(), 2 | 3) && parts.iter().all(is_number)
+}
+
+/// Returns whether a word can name a zone of time: `CEST`, `+0200`.
+fn is_zone(word: &str) -> bool {
+    const LETTERS: std::ops::RangeInclusive<usize> = 3..=5;
+    let is_offset =
+        || word.strip_prefix(['+', '-']).is_some_and(|digits| digits.parse::<u16>().is_ok());
+    let is_name = || {
+        LETTERS.contains(&word.len())
+            && word.bytes().all(|byte| byte.is_ascii_uppercase())
+            && word.ends_with('T')
+    };
+    is_offset() || is_name()
 }
 
 /// Returns whether two words name machines, or parts of one: two addresses, `node/a` and `node/b`, two paths of cgroups, what
@@ -218,6 +243,7 @@ mod tests {
             ("total 12 45", "total 13 47"),
             ("Now", "An hour ago"),
             ("pid 1734 done", "pid 1790 done"),
+            ("Sun Oct 25 02:55:01 CEST 2026", "Sun Oct 25 02:05:01 CET 2026"),
         ] {
             assert_eq!(heading(&[one]).differs(&heading(&[other])), None, "{one}");
         }

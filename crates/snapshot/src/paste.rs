@@ -36,6 +36,8 @@ pub struct Paste {
     pub text_lines: u64,
     /// Whether the end of a series is missing, as a power cut leaves it
     pub is_torn: bool,
+    /// Whether numbers of pages were counted with 4 KiB each, since the text does not tell how large they are
+    pub is_page_size_taken: bool,
 }
 
 /// What a machine says of its memory.
@@ -60,6 +62,8 @@ pub struct Table {
     pub rows: u64,
     /// Whether the heading that such a file begins with is missing, so that rows may be missing, too
     pub may_be_cut: bool,
+    /// Whether a terminal cut names of caches; caches whose names are left alike are added up
+    pub has_cut_names: bool,
     /// The headings of two moments, where those of all differ in a name: of two machines, or of parts of one
     #[serde(skip)]
     pub(crate) headings: Option<Differing>,
@@ -137,6 +141,7 @@ impl Paste {
             all.unread_lines += paste.unread_lines;
             all.unread.extend(paste.unread);
             all.is_torn |= paste.is_torn;
+            all.is_page_size_taken |= paste.is_page_size_taken;
             let host_of = |host: Option<String>| {
                 let host = host.or_else(|| only.clone())?;
                 let known = all.hosts.iter().find(|known| host::are_one(known, &host));
@@ -164,6 +169,7 @@ impl Paste {
                     Some(known) => {
                         known.rows += table.rows;
                         known.may_be_cut |= table.may_be_cut;
+                        known.has_cut_names |= table.has_cut_names;
                         known.clock = known.clock.filter(|clock| Some(*clock) == table.clock);
                         known.moments.extend(table.moments);
                     }

@@ -11,16 +11,18 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::cut::{Alone, Cut, Joined};
 use crate::edge::{Columns, Edge};
-use crate::entry::{Entry, Machine};
+use crate::entry::Entry;
 use crate::free::{self, FreeBlocks};
 use crate::heading::Heading;
 use crate::host;
 use crate::html;
 use crate::line::cleaned;
 use crate::machines::{self, SaidAt};
-use crate::moments::{Above, Growing};
+use crate::moment::Above;
+use crate::moments::Growing;
 use crate::paste::{Paste, Said, Table, UNREAD_MAX, Unread};
-use crate::rows::{Below, Found, Kind, READERS, machine, stack};
+use crate::quoted::{self, Quoted};
+use crate::rows::{Below, Found, Kind, READERS, alloc_traces, machine, memleak, stack};
 use crate::sides::{Side, Sides};
 use crate::stamp::{self, Clock, Stamp};
 
@@ -38,6 +40,7 @@ const CLOCK_SHARE_MAX: f64 = 0.5;
 const QUOTED_CHARS: usize = 60;
 
 mod above;
+mod said;
 
 /// A table of the text: its kind, and the place of its host among those that are named; 0 before one is.
 type TableId = (Kind, usize);
@@ -93,7 +96,13 @@ pub struct Reader {
     addresses: HashSet<u64>,
     /// The open entry was listed before
     is_listed: bool,
+    /// The kernel that was named last
+    release: Option<String>,
+    /// The cache whose traces of allocations follow, by the path of their file
+    traced_cache: Option<String>,
     sides: Sides,
+    /// Lines of a mail that were cut
+    quoted: Quoted,
 }
 
 impl Reader {
@@ -106,6 +115,15 @@ impl Reader {
     /// Takes the next line.
     pub fn line(&mut self, line: &str) {
         self.number += 1;
+        match self.quoted.line(line) {
+            quoted::Line::AsItIs => self.of_html(line),
+            quoted::Line::Begun => {}
+            quoted::Line::Whole(line) => self.of_html(&line),
+        }
+    }
+
+    /// Takes a line that HTML may make several.
+    fn of_html(&mut self, line: &str) {
         match html::lines(line) {
             Some(lines) => lines.into_iter().for_each(|line| self.part(line)),
             None => self.of_sides(line),
@@ -174,6 +192,9 @@ impl Reader {
         if self.goes_on(&words) {
             return;
         }
+        if memleak::is_allocation(&words) {
+            return;
+        }
         // The head of an interval of bcc's tools, whose numbers are of no row.
         if words.iter().take(2).any(|word| *word == "loadavg:") {
             self.tables.values_mut().for_each(Growing::boundary);
@@ -209,8 +230,8 @@ impl Reader {
         match found {
             Some((kind, found)) => self.take(kind, found, &words),
             None => {
-                if let Some(machine) = machine::read(&words) {
-                    self.add_machine(&machine);
+                if let Some(line) = machine::read(&words) {
+                    self.add_machine(&line);
                 } else {
                     self.strange(&words, above, stamp.is_some());
                 }
@@ -221,6 +242,9 @@ impl Reader {
     /// Returns the tables.
     #[must_use]
     pub fn finish(mut self) -> Paste {
+        if let Some(rest) = self.quoted.rest() {
+            self.of_html(&rest);
+        }
         self.end_sides();
         self.close();
         self.end_cut();
@@ -231,6 +255,7 @@ impl Reader {
                 self.add(Kind::Slabinfo, entry);
             }
         }
+        self.count_pages();
         let has_hosts = self.has_hosts();
         let Self { mut tables, order, mut paste, number, mut machine, free, hosts, .. } = self;
         let names = hosts.into_iter().filter(|host| has_hosts || !host.is_label);
@@ -271,6 +296,11 @@ impl Reader {
         if (kind.reader().further)(words, entry) {
             return true;
         }
+        // `Page allocated` begins the next page, and `Page has been migrated` is of this one.
+        if matches!((kind.reader().read)(words, Below::Nothing), Found::Open(_)) {
+            self.close();
+            return false;
+        }
         let beside: &[&str] = match kind {
             Kind::Kmemleak => &["comm", "hex", "backtrace", "age"],
             Kind::PageOwner => &["PFN", "Page", "Charged"],
@@ -295,6 +325,10 @@ impl Reader {
         let Some((kind, mut entry, stamp)) = self.open.take() else { return };
         if std::mem::take(&mut self.is_listed) {
             return;
+        }
+        if kind == Kind::PageOwner {
+            // What a head of the sorter left there.
+            entry.place.clear();
         }
         if let Some(owner) = stack::owner(&entry.stack) {
             let (name, module) = owner.split_once(' ').unwrap_or((owner, ""));
@@ -393,7 +427,10 @@ impl Reader {
                 Alone::Row(entry)
             }
             Found::Row(entry) => return self.add(kind, entry),
-            Found::Open(entry) => {
+            Found::Open(mut entry) => {
+                if let (Kind::AllocTraces, Some(cache)) = (kind, &self.traced_cache) {
+                    alloc_traces::count_bytes(&mut entry, cache);
+                }
                 self.is_listed = kind == Kind::Kmemleak && !self.is_new(words);
                 self.open = Some((kind, entry, self.stamp));
                 return;
@@ -433,34 +470,6 @@ impl Reader {
             (columns >= least).then_some((reader.kind, columns))
         });
         begun.collect()
-    }
-
-    fn add_machine(&mut self, said: &Machine) {
-        let (stamp, host, above) = (self.stamp, self.host, self.above.clone());
-        let is_first_zone = self.zones.as_ref().is_some_and(|(zone, first)| zone == first);
-        let machines = &mut self.machine;
-        let says_again = |last: &Machine| {
-            let fields = |m: &Machine| {
-                [
-                    m.memory_bytes,
-                    m.slab_bytes,
-                    m.reclaimable_bytes,
-                    m.unreclaimable_bytes,
-                    m.caches_bytes,
-                ]
-            };
-            fields(last).iter().zip(fields(said)).any(|(a, b)| a.is_some() && b.is_some())
-        };
-        match machines.last_mut() {
-            Some(last) if last.host == host && !says_again(&last.machine) => {
-                last.machine.complete(said);
-            }
-            // A machine has the slabs of all its nodes.
-            Some(last) if last.host == host && self.zones.is_some() && !is_first_zone => {
-                last.machine.add(said);
-            }
-            _ => machines.push(SaidAt { machine: *said, stamp, host, above }),
-        }
     }
 
     /// Takes a line that is nothing by itself: a time alone may end a moment, the begin of a row waits for its rest, and many

@@ -91,12 +91,14 @@ const LINUX: House = House {
 const SNAPSHOT: House = House {
     name: "snapshot",
     levels: &[
-        &["edge", "entry", "free", "host", "html", "series", "known"],
+        &["date", "edge", "entry", "free", "host", "html", "quoted", "series", "known"],
         &["line", "heading"],
         &["spoken"],
         &["stamp"],
         &["rows"],
         &["cut", "paste", "holders"],
+        &["moment"],
+        &["lists"],
         &["moments", "growth"],
         &["machines", "sides"],
         &["reader"],

@@ -33,6 +33,9 @@ pub(super) struct HeldTable {
     pub(super) rows: u64,
     /// Whether the heading is missing, so that rows may be missing, too
     pub(super) may_be_cut: bool,
+    /// Whether a terminal cut names of caches
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) has_cut_names: bool,
     pub(super) moments: usize,
     /// Moments without a readable row
     #[serde(skip_serializing_if = "is_zero")]
@@ -93,6 +96,7 @@ impl HeldTable {
             host: table.host,
             rows: table.rows,
             may_be_cut: table.may_be_cut,
+            has_cut_names: table.has_cut_names,
             moments,
             lost_moments,
             earlier_boots: table.earlier_boots,
@@ -186,6 +190,13 @@ impl HeldTable {
                 first.name,
                 of_objects(first)
             ),
+            Tells::Totals if families.len() == 1 && first.reclaim != Reclaim::Unknown => {
+                format!(
+                    "{} holds {}{memory}; the other part of the slabs is not in the text.",
+                    first.name,
+                    bytes(*held_bytes)
+                )
+            }
             Tells::Totals if self.kind == Kind::MemoryStat => {
                 format!("Slabs that the cgroup is charged for hold {}.", bytes(*held_bytes))
             }
@@ -256,6 +267,26 @@ impl HeldTable {
         let first = self.holders.families.first()?;
         let cache = known(&first.name)?;
         Some(format!("{}: {}.", first.name, cache.about))
+    }
+
+    /// Says what the sums of the table do not have.
+    pub(super) fn left_out(&self) -> Option<String> {
+        let Holders { held_bytes, slab_page_bytes, unknown_entries, .. } = self.holders;
+        if slab_page_bytes > 0 {
+            return Some(format!(
+                "Pages of slabs ({}, which the allocator itself takes) are not added: the objects in them are listed.",
+                bytes(slab_page_bytes)
+            ));
+        }
+        (unknown_entries > 0 && held_bytes > 0).then(|| {
+            format!(
+                "How many bytes {} has is not in the table, so that sums lack it.",
+                match unknown_entries {
+                    1 => "1 entry".to_owned(),
+                    entries => format!("each of {entries} entries"),
+                }
+            )
+        })
     }
 
     /// Compares the sum of the table with what the machine says.
@@ -449,6 +480,12 @@ fn last_of_each(moments: Vec<Moment>) -> Moment {
         entries.insert(entry.name.clone(), entry);
     }
     Moment { time_seconds: None, entries: entries.into_values().collect() }
+}
+
+/// Returns whether a fact is not worth a field.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(fact: &bool) -> bool {
+    !*fact
 }
 
 /// Returns whether a count is not worth a field.

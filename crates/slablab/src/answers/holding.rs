@@ -223,6 +223,11 @@ impl HoldingAnswer {
         let mut notes = self.notes.clone();
         notes.extend(self.free.as_ref().and_then(FreeAnswer::note));
         let first = &self.tables[0];
+        if let [one, _, ..] = self.hosts()[..] {
+            notes.push(format!(
+                "The first table, which a CSV has, is of {one}; --show table2 and so on are those of others."
+            ));
+        }
         notes.extend(first.beside().map(|said| match &first.host {
             Some(host) => format!("{host}: {said}"),
             None => said,
@@ -235,6 +240,13 @@ impl HoldingAnswer {
                 "The list of {} may be cut, as its heading is missing or a line says so: sums are of the rows that are \
                  there.",
                 cut.join(", ")
+            ));
+        }
+        notes.extend(first.left_out());
+        for table in self.tables.iter().filter(|table| table.has_cut_names) {
+            notes.push(format!(
+                "The terminal cut names of {}, which end in \u{2026}: caches whose names are left alike are added up.",
+                table.name()
             ));
         }
         for table in self.tables.iter().filter(|table| table.partial_moments > 0) {
