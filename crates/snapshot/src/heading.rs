@@ -114,11 +114,8 @@ fn is_zone(word: &str) -> bool {
     const LETTERS: std::ops::RangeInclusive<usize> = 3..=5;
     let is_offset =
         || word.strip_prefix(['+', '-']).is_some_and(|digits| digits.parse::<u16>().is_ok());
-    let is_name = || {
-        LETTERS.contains(&word.len())
-            && word.bytes().all(|byte| byte.is_ascii_uppercase())
-            && word.ends_with('T')
-    };
+    let is_name =
+        || LETTERS.contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase());
     is_offset() || is_name()
 }
 
@@ -244,6 +241,7 @@ mod tests {
             ("Now", "An hour ago"),
             ("pid 1734 done", "pid 1790 done"),
             ("Sun Oct 25 02:55:01 CEST 2026", "Sun Oct 25 02:05:01 CET 2026"),
+            ("Sun Oct 25 10:00:00 UTC 2026", "Sun Oct 25 12:00:00 CET 2026"),
         ] {
             assert_eq!(heading(&[one]).differs(&heading(&[other])), None, "{one}");
         }

@@ -204,6 +204,24 @@ fn uname<'a>(words: &[&'a str]) -> Option<&'a str> {
     (is_release && build.starts_with('#') && is_host(host)).then_some(*host)
 }
 
+/// Returns the memory cgroup whose numbers stand in this line or below it, by the file that `grep`, `tail` or `cat` names, or by
+/// the OOM killer's words.
+pub(crate) fn cgroup<'a>(line: &'a str, words: &[&'a str]) -> Option<&'a str> {
+    const STAT: &str = "/memory.stat";
+    let of_kernel = || {
+        let at = words.windows(4).position(|w| w == ["Memory", "cgroup", "stats", "for"])?;
+        words.get(at + 4).map(|path| path.trim_end_matches(':'))
+    };
+    let of_file = || {
+        let word = line.split_whitespace().find(|word| word.contains(STAT))?;
+        let folder = word.split(STAT).next()?;
+        folder.starts_with('/').then_some(folder)
+    };
+    let name = of_kernel().or_else(of_file)?;
+    let name = name.strip_prefix("/sys/fs/cgroup").unwrap_or(name);
+    Some(if name.is_empty() { "/" } else { name })
+}
+
 /// Returns the kernel that a line names: of `uname -a`, or of the banner of a boot (`Linux version 6.1.0-18-amd64`).
 pub(crate) fn release<'a>(words: &[&'a str]) -> Option<&'a str> {
     let at = words.iter().position(|word| *word == "Linux")?;

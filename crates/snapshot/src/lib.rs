@@ -12,7 +12,7 @@
 //! not read is counted, with the number of its line. Nothing here knows a file or a clock: the caller gives lines.
 //!
 //! Modules, lower ones first: `entry`, `free`; `date`, `edge`, `html`, `quoted`,
-//! `series`, `known`; `line`, `host`; `heading`, `spoken`; `stamp`;
+//! `series`, `known`; `line`, `host`; `heading`, `spoken`; `stamp`; `wrapped`;
 //! `rows`; `cut`, `paste`, `holders`; `moment`; `lists`; `moments`, `growth`; `machines`, `sides`; `reader`; `text`.
 #![forbid(unsafe_code)]
 
@@ -41,6 +41,7 @@ mod sides;
 mod spoken;
 mod stamp;
 mod text;
+mod wrapped;
 
 pub use entry::{Entry, Machine, Moment};
 pub use free::FreeBlocks;

@@ -17,17 +17,29 @@ pub(crate) fn join_twins(moments: &mut Vec<GrowingMoment>, kind: Kind) {
         let group = &moments[at..end];
         let rows = |moment: &GrowingMoment| moment.entries.len();
         let most = group.iter().map(rows).max().unwrap_or(0);
-        let parts = group.iter().take_while(|moment| rows(moment) * 2 < most).count();
-        if moments[at].is_headed && parts > 0 {
-            for moment in moments.drain(at + 1..=at + parts).collect::<Vec<_>>() {
-                moment.entries.into_iter().for_each(|entry| moments[at].take(kind, entry));
-            }
-            at = end - parts;
-        } else {
+        let parts = group.iter().take_while(|moment| rows(moment) * 2 <= most).count();
+        // A few rows below a long list are the rest of it.
+        let last = group.last().filter(|last| group.len() > 1 && rows(last) * REST_ONE_IN <= most);
+        let rest = usize::from(last.is_some());
+        if !moments[at].is_headed {
             at = end;
+            continue;
         }
+        for moment in moments.drain(at + 1..=at + parts).collect::<Vec<_>>() {
+            moment.entries.into_iter().for_each(|entry| moments[at].take(kind, entry));
+        }
+        let end = end - parts;
+        if rest > 0 && end - at > 1 {
+            let moment = moments.remove(end - 1);
+            let whole = end - 2;
+            moment.entries.into_iter().for_each(|entry| moments[whole].take(kind, entry));
+        }
+        at = end - rest.min(end - at - 1);
     }
 }
+
+/// Of a list, rows that name caches again are the rest of it if they are at most this part.
+const REST_ONE_IN: usize = 8;
 
 /// Takes rows that stand by cache, as `grep -h` over several files gives them: the last row of each cache is of the last
 /// moment, the one before of the moment before.

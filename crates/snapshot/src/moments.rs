@@ -85,6 +85,14 @@ impl Growing {
         self.moments.iter_mut().flat_map(|moment| &mut moment.entries).for_each(change);
     }
 
+    /// Takes the time of the row that came last, where it stands behind the row.
+    pub(crate) fn late(&mut self, stamp: Stamp) {
+        let of_first = self.moments.last_mut().filter(|moment| moment.stamp.is_none());
+        if let Some(moment) = of_first {
+            moment.stamp = Some(stamp);
+        }
+    }
+
     /// Takes a row, which stands below `above` if it begins a moment.
     pub(crate) fn add(&mut self, kind: Kind, entry: Entry, stamp: Option<Stamp>, above: &Above) {
         let begins = self.moments.last().is_none_or(|moment| {
@@ -104,6 +112,10 @@ impl Growing {
                 }
                 _ if moment.is_lost => true,
                 _ if self.at_boundary => !moment.entries.is_empty(),
+                // A line of the source may have several tags, which are few: `settle` tells them from the next list.
+                (Some(_), Again::More) if kind == Kind::Allocinfo => {
+                    place.is_some_and(|at| at + 1 < moment.entries.len())
+                }
                 (None, _) | (Some(_), Again::More) => false,
                 (Some(_), Again::Moment) => true,
                 (Some(known), Again::Numbers) => overlap(known, &entry),
@@ -149,7 +161,7 @@ impl Growing {
             && !last.is_lost
             && !last.is_below
             && !before.is_lost
-            && first(before) != first(last)
+            && (first(before) != first(last) || kind == Kind::Allocinfo)
             && last.repeats * 2 <= rows;
         let is_rest = last.is_tentative && last.repeats == 0;
         if !is_rest && !has_twins {
@@ -244,7 +256,11 @@ impl Growing {
         if clock == Some(Clock::Calendar) {
             unwrap(&mut moments);
         }
-        order_by_time(&mut moments, clock);
+        // A moment that was pasted twice is one.
+        moments.dedup_by(|a, b| {
+            a.time_seconds.is_some() && a.time_seconds == b.time_seconds && a.entries == b.entries
+        });
+        let times_fall = order_by_time(&mut moments, clock);
         let may_be_cut = self.is_cut || kind.has_heading() && !self.has_heading;
         let earlier_boots = boots - 1;
         let rows = self.rows;
@@ -254,6 +270,7 @@ impl Growing {
             rows,
             may_be_cut,
             has_cut_names,
+            times_fall,
             clock,
             headings,
             earlier_boots,

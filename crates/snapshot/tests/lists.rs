@@ -222,3 +222,125 @@ fn moments_of_two_kernels_are_of_two_boots() {
     assert_eq!((only(&one).earlier_boots, only(&one).moments.len()), (0, 2));
     assert!(!matches!(apart(&one, only(&one)), Some(Apart::Machines(..))));
 }
+
+#[test]
+fn a_list_of_call_sites_that_comes_again_is_the_next_moment() {
+    let list = |at: u64| {
+        [
+            (12_582_912, "mm/slub.c:3059 func:alloc_slab_page"),
+            (943_718_400 + (at << 20), "drivers/gpu/ttm_pool.c:105 [ttm] func:ttm_pool_alloc_page"),
+            (262_144_000, "mm/memory.c:1190 func:alloc_anon_folio"),
+        ]
+        .map(|(bytes, site)| format!("{bytes:>12} 100 {site}\n"))
+    };
+    for before in ["", "Nov 20 10:00:00 rocm3 allocmon[4711]: "] {
+        let lines = (0..3).flat_map(list).map(|line| format!("{before}{line}"));
+        let paste = read(&lines.collect::<String>());
+        let table = only(&paste);
+        assert_eq!(table.moments.len(), 3, "{before}");
+        let held = holders(table.last().clone()).held_bytes;
+        assert_eq!(held, 943_718_400 + (2 << 20) + 262_144_000, "{before}");
+    }
+    // A line of the source with several tags is one entry of one list.
+    let tags = "4096 1 mm/a.c:1 func:a\n8192 2 mm/b.c:2 func:b\n\
+        4096 1 mm/a.c:1 func:a\n512 1 mm/c.c:3 func:c\n";
+    assert_eq!(only(&read(tags)).moments.len(), 1);
+}
+
+#[test]
+fn stacks_behind_a_loggers_words_stay_with_their_row() {
+    let object = |address: u64| {
+        format!(
+            "unreferenced object 0x{address:x} (size 2048):\n  comm \"sh\", pid 70, jiffies 42 (age 8.590s)\n  \
+             hex dump (first 32 bytes):\n    00 00 1a 00\n  backtrace (crc 5f7b1e2a):\n    \
+             [<0000000000e25b5a>] __kmalloc+0x161/0x2c0\n    [<0000000000e25b5b>] sk_alloc+0x35/0x2f0\n"
+        )
+    };
+    let plain: String = (0..4).map(|at| object(0xffff_8881_0000_0000 + at * 4096)).collect();
+    for (at, before) in
+        ["", "[ 1000.50] kmemleak: ", "Nov 20 10:00:0# pi mon[12]: "].iter().enumerate()
+    {
+        let numbered = |(number, line): (usize, &str)| {
+            format!("{}{line}\n", before.replace('#', &(number / 4).to_string()))
+        };
+        let text: String = plain.lines().enumerate().map(numbered).collect();
+        let paste = read(&text);
+        let found = families(only(&paste));
+        assert_eq!(found, [("sk_alloc".to_owned(), Some(4))], "{at}");
+    }
+    // Each dated list is whole, though objects of before are in it again.
+    let dated = |hour: u64| {
+        let objects = 0..3 * (hour + 1);
+        let objects: String = objects.map(|at| object(0xffff_8881_0000_0000 + at * 4096)).collect();
+        format!("Fri Nov 20 1{hour}:00:00 UTC 2026\n{objects}")
+    };
+    let paste = read(&(0..5).map(dated).collect::<String>());
+    let table = only(&paste);
+    assert_eq!((table.moments.len(), families(table)[0].1), (5, Some(15)));
+}
+
+#[test]
+fn a_spreadsheet_may_have_its_columns_in_any_order() {
+    let text = "name,objsize,num_objs,active_objs,objperslab,pagesperslab\ndentry,192,50400,45360,21,1\n\
+        filp,256,1600,1500,16,1\n";
+    let paste = read(text);
+    let dentry = &only(&paste).last().entries[0];
+    assert_eq!(
+        (dentry.objects, dentry.slots, dentry.object_bytes),
+        (Some(45_360), Some(50_400), Some(192))
+    );
+    assert_eq!(dentry.slab_bytes, Some(2400 << 12));
+}
+
+#[test]
+fn a_cache_that_is_first_and_last_of_a_list_is_added() {
+    let others: String = (0..20).map(|at| row(&format!("cache_{at}"), 320)).collect();
+    let paste = read(&format!("{HEADING}{}{others}{}", row("zspage", 64), row("zspage", 32)));
+    let table = only(&paste);
+    assert_eq!(table.moments.len(), 1);
+    assert!(families(table).contains(&("zspage".to_owned(), Some(96))));
+}
+
+#[test]
+fn cgroups_are_told_apart_by_their_files_and_by_the_oom_killer() {
+    let of =
+        |cgroup: &str, bytes: u64| [(cgroup.to_owned(), bytes), (cgroup.to_owned(), bytes / 4)];
+    let all = || [of("/kube/pod-a/init", 400 << 20), of("/kube/pod-b/init", 900 << 20)];
+    let names = ["slab_unreclaimable", "slab_reclaimable"];
+    let by_grep: String = all()
+        .iter()
+        .flat_map(|parts| parts.iter().zip(names))
+        .map(|((cgroup, bytes), name)| {
+            format!("/sys/fs/cgroup{cgroup}/memory.stat:{name} {bytes}\n")
+        })
+        .collect();
+    let by_kernel: String = all()
+        .iter()
+        .map(|[(cgroup, kept), (_, back)]| {
+            format!(
+                "node1 kernel: Memory cgroup stats for {cgroup}:\nslab_reclaimable {back}\nslab_unreclaimable {kept}\n"
+            )
+        })
+        .collect();
+    for text in [by_grep, by_kernel] {
+        let paste = read(&text);
+        let hosts: Vec<_> = paste.tables.iter().filter_map(|table| table.host.as_deref()).collect();
+        assert_eq!(hosts, ["/kube/pod-a/init", "/kube/pod-b/init"], "{text}");
+    }
+}
+
+#[test]
+fn a_moment_that_was_pasted_twice_is_one_and_times_that_fall_are_said() {
+    let moment = |minute: u64, objects: u64| {
+        format!("2026-11-20 10:{minute:02}:00\n{HEADING}{}", row("dentry", objects))
+    };
+    let paste = read(&(moment(0, 32) + &moment(10, 64) + &moment(10, 64) + &moment(20, 96)));
+    let table = only(&paste);
+    assert_eq!((table.moments.len(), table.times_fall), (3, false));
+    assert_eq!(
+        table.moments[2].time_seconds.unwrap() - table.moments[0].time_seconds.unwrap(),
+        1200.0
+    );
+    let paste = read(&(moment(0, 32) + &moment(10, 64) + &moment(10, 960) + &moment(20, 96)));
+    assert!(only(&paste).times_fall);
+}

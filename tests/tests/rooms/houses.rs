@@ -95,7 +95,7 @@ const SNAPSHOT: House = House {
         &["line", "heading"],
         &["spoken"],
         &["stamp"],
-        &["rows"],
+        &["rows", "wrapped"],
         &["cut", "paste", "holders"],
         &["moment"],
         &["lists"],

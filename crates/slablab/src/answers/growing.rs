@@ -46,10 +46,13 @@ impl<'a> Growing<'a> {
         }
         let rose: Vec<_> = self.growth.iter().filter(|g| g.pace == Pace::Rose).collect();
         if let [first, ..] = &rose[..] {
+            let what = match self.noun {
+                "part" => format!("{} takes", first.name),
+                _ => format!("Objects of {} take", first.name),
+            };
             return Some(format!(
-                "Objects of {} take {} more than at the first moment{over} ({}). {} cannot tell a leak from a cache that \
-                 fills: take five or more.",
-                first.name,
+                "{what} {} more than at the first moment{over} ({}). {} cannot tell a leak from a cache that fills: take \
+                 five or more.",
                 bytes(u64::try_from(first.change_bytes()).unwrap_or(0)),
                 rate(&first.rise),
                 counted(first.moments as u64, "moment")

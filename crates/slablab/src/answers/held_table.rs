@@ -36,6 +36,9 @@ pub(super) struct HeldTable {
     /// Whether a terminal cut names of caches
     #[serde(skip_serializing_if = "is_false")]
     pub(super) has_cut_names: bool,
+    /// Whether times of its moments do not rise, and were not used
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) times_fall: bool,
     pub(super) moments: usize,
     /// Moments without a readable row
     #[serde(skip_serializing_if = "is_zero")]
@@ -80,6 +83,8 @@ impl HeldTable {
         let is_lost = |moment: &Moment| moment.entries.is_empty();
         let lost_moments = table.moments.iter().filter(|moment| is_lost(moment)).count();
         let growth = match &apart {
+            // How much was allocated in an interval tells nothing of what is held.
+            _ if table.kind.tells() == Tells::Flow => Vec::new(),
             // Memory that came or went once does not hide what many moments show.
             Some(Apart::Memory(..)) if moments >= MOMENTS_TELLING => {
                 growth(&table.moments, every_seconds)
@@ -97,6 +102,7 @@ impl HeldTable {
             rows: table.rows,
             may_be_cut: table.may_be_cut,
             has_cut_names: table.has_cut_names,
+            times_fall: table.times_fall,
             moments,
             lost_moments,
             earlier_boots: table.earlier_boots,
@@ -124,6 +130,9 @@ impl HeldTable {
 
     /// Says what grows, or why that cannot be told.
     pub(super) fn growth_sentence(&self) -> Option<String> {
+        if self.kind.tells() == Tells::Flow {
+            return None;
+        }
         let apart = self.apart.as_ref().filter(|_| self.moments > 1);
         let doubt = apart.map(|apart| growing::apart(apart, !self.growth.is_empty()));
         let said = if self.growth.is_empty() && apart.is_some() {

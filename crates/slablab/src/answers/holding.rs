@@ -260,9 +260,14 @@ impl HoldingAnswer {
             ));
         }
         if !first.growth.is_empty() && first.seconds.is_none() {
-            notes.push(
-                "The moments tell no time that was understood: --every 60s gives it.".to_owned(),
-            );
+            let why = match first.times_fall {
+                true => {
+                    "The times of the moments do not rise from one to the next, as those of several machines or of a list \
+                     that was read twice, and were not used: --every 60s gives the time between them."
+                }
+                false => "The moments tell no time that was understood: --every 60s gives it.",
+            };
+            notes.push(why.to_owned());
         }
         for table in self.tables.iter().filter(|table| table.earlier_boots > 0) {
             notes.push(format!(

@@ -11,6 +11,9 @@ impl Reader {
         if let Some(cache) = alloc_traces::cache(words) {
             self.traced_cache = Some(cache.to_owned());
         }
+        if let Some(cgroup) = host::cgroup(line, words) {
+            self.name_cgroup(cgroup);
+        }
         let line = line.trim_start();
         let marks = line.chars().take_while(|c| matches!(c, '>' | ' '));
         self.above.quotes = marks.filter(|c| *c == '>').count();
@@ -83,6 +86,15 @@ impl Reader {
             self.host = host;
         }
         self.hosts[self.host].is_label &= is_label;
+    }
+
+    /// Takes the memory cgroup that the next numbers of `memory.stat` are of.
+    fn name_cgroup(&mut self, name: &str) {
+        let known = self.hosts.iter().position(|known| known.name == name);
+        self.cgroup = Some(known.unwrap_or_else(|| {
+            self.hosts.push(Host { name: name.to_owned(), is_label: true });
+            self.hosts.len() - 1
+        }));
     }
 
     /// Returns whether what was named is several hosts: two that nothing else can be, or tables of one kind under several

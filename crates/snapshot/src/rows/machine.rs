@@ -38,7 +38,9 @@ pub(crate) fn read(words: &[&str]) -> Option<Line> {
         if words[at..].starts_with(&["Total", "Size"]) {
             machine.caches_bytes = slabtop_total(&words[at..]);
         }
-        if let Some((name, value)) = word.split_once(':') {
+        // A label of a metric may have a colon.
+        let plain = word.split('{').next().unwrap_or(word);
+        if let Some((name, value)) = plain.split_once(':') {
             match value {
                 "" => kibibytes(&mut machine, name, next(), words.get(at + 2).copied()),
                 pages => is_in_pages |= in_pages(&mut machine, name, pages),
@@ -88,6 +90,7 @@ fn in_pages(machine: &mut Machine, name: &str, pages: &str) -> bool {
 
 /// Takes `node_memory_Slab_bytes 7.7e+08`.
 fn exported(machine: &mut Machine, word: &str, value: &str) {
+    let word = word.split('{').next().unwrap_or(word);
     let word = word.strip_prefix("slablab_").or_else(|| word.strip_prefix("node_")).unwrap_or("");
     let name = word.strip_prefix("memory_").and_then(|name| name.strip_suffix("_bytes"));
     let Some(field) = name.and_then(|name| field(machine, name)) else { return };

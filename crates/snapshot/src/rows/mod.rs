@@ -27,7 +27,7 @@ mod perf_kmem;
 mod prometheus;
 mod row_reader;
 mod slabinfo1;
-mod slabinfo2;
+pub(crate) mod slabinfo2;
 mod slabratetop;
 mod slabtop;
 mod slub_failed;
