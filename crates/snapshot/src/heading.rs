@@ -127,7 +127,19 @@ fn are_machines(before: Option<&str>, one: &str, other: &str, is_alone: bool) ->
         parts.len() == 4 && parts.iter().all(|part| part.parse::<u8>().is_ok())
     };
     let both = |is: &dyn Fn(&str) -> bool| is(one) && is(other);
-    let is_behind_noun = before.is_some_and(|word| is_noun(word) || word == "ssh");
+    let is_behind_noun =
+        before.is_some_and(|word| is_noun(word) || matches!(word, "ssh" | "exec" | "-H"));
+    // Two names of one domain.
+    let are_of_domain = || {
+        let domain = |word: &str| -> Option<String> {
+            let (name, domain) = word.split_once('.')?;
+            (name.starts_with(|c: char| c.is_ascii_alphabetic())
+                && domain.contains('.')
+                && !domain.contains('/'))
+            .then(|| domain.to_owned())
+        };
+        domain(one).is_some_and(|of_one| domain(other).is_some_and(|of_other| of_one == of_other))
+    };
     let is_of_noun = |word: &str| word.split_once('=').is_some_and(|(noun, _)| is_noun(noun));
     let letters = |word: &str| -> String { word.chars().filter(|c| !c.is_ascii_digit()).collect() };
     let are_numbered = || {
@@ -140,6 +152,7 @@ fn are_machines(before: Option<&str>, one: &str, other: &str, is_alone: bool) ->
         || both(&|word| word.contains("/cgroup/"))
         || both(&is_of_noun)
         || is_behind_noun
+        || are_of_domain()
         || is_alone && (are_numbered() || both(&is_release))
 }
 
@@ -207,6 +220,8 @@ mod tests {
             ("### web1", "### web2", true),
             ("===== web-01.example.org =====", "===== web-02.example.org =====", true),
             ("Server A:", "Server B:", true),
+            ("### a.example.org", "### b.example.org", true),
+            ("$ kubectl exec ds-compute-0 -- cat x", "$ kubectl exec ds-compute-1 -- cat x", true),
             ("machine 1", "machine 2", true),
             ("Node web1:", "Node web2:", true),
             ("With 5.10:", "With 6.1:", true),

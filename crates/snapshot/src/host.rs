@@ -175,6 +175,10 @@ fn ansible<'a>(words: &[&'a str]) -> Option<&'a str> {
         let host = host.strip_prefix('[')?.strip_suffix(']')?;
         return is_host(host).then_some(host);
     }
+    // pssh: `[1] 10:12:00 [SUCCESS] web01`.
+    if let [_, time, "[SUCCESS]" | "[FAILURE]", host, ..] = words {
+        return (time.contains(':') && is_host(host)).then_some(*host);
+    }
     let [host, state, code, ..] = words else { return None };
     let is_head = matches!(*state, "CHANGED" | "SUCCESS" | "FAILED") && code.starts_with("rc=");
     is_head.then_some(*host).filter(|host| is_host(host))
@@ -283,6 +287,7 @@ mod tests {
             ("[me@laptop ~]$ ssh web01", Some("laptop")),
             ("web1 CHANGED rc=0", Some("web1")),
             ("ok: [web1] => {", Some("web1")),
+            ("[1] 10:12:00 [SUCCESS] node01", Some("node01")),
             ("Every 60.0s: cat /proc/slabinfo node3: Tue Jun 3 11:01:00 2025", Some("node3")),
             ("node_slabinfo_objects{instance=\"n1:9100\",slab=\"dentry\"} 3", Some("n1:9100")),
             ("[root@localhost ~]# slabtop", None),
