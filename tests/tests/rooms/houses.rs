@@ -83,7 +83,10 @@ const CSOURCE: House = House {
 
 const LINUX: House = House {
     name: "linux",
-    levels: &[&["gfp", "kmalloc", "owner", "release", "slabinfo", "token"], &["accounting"]],
+    levels: &[
+        &["gfp", "helper_names", "kmalloc", "release", "slabinfo", "token"],
+        &["accounting", "owner"],
+    ],
     left: &[],
 };
 
