@@ -122,9 +122,9 @@ const STATS: House = House {
     levels: &[
         &["error"],
         &["sample", "rng"],
-        &["summary", "holm"],
-        &["bootstrap", "outlier", "rank_test", "trend"],
-        &["shift"],
+        &["summary", "holm", "explanation"],
+        &["bootstrap", "outlier", "rank_test", "regression"],
+        &["shift", "trend"],
         &["compare"],
         &["sequential"],
     ],
