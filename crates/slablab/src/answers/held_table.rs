@@ -115,17 +115,31 @@ impl HeldTable {
         }
     }
 
-    /// Judges a machine's slabinfo at several moments, in seconds since 1970; nothing if they are not of one kernel or too
-    /// near to each other.
-    pub(super) fn of_slabinfo(moments: &[(u64, &str)]) -> Option<Self> {
-        let text: String = moments
-            .iter()
-            .map(|(seconds, slabinfo)| format!("{}\n{slabinfo}", iso_time(*seconds)))
-            .collect();
-        let paste = Paste::read(text.as_bytes()).ok()?;
-        let table = paste.tables.iter().find(|table| table.kind == Kind::Slabinfo)?;
+    /// Judges a machine's slabinfo at several moments, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// If the moments are not of one kernel or too near to each other, in a sentence.
+    pub(super) fn of_slabinfo(moments: &[(u64, &str)]) -> Result<Self, String> {
+        let time = |ms: u64| {
+            let seconds = iso_time(ms / 1000);
+            format!("{}.{:03}Z", seconds.trim_end_matches('Z'), ms % 1000)
+        };
+        let text: String =
+            moments.iter().map(|(ms, slabinfo)| format!("{}\n{slabinfo}", time(*ms))).collect();
+        let unread = || "What grew between them cannot be told, as their slabinfo has no row.";
+        let paste = Paste::read(text.as_bytes()).map_err(|_| unread())?;
+        let is_slabinfo = |table: &&slablab_snapshot::Table| table.kind == Kind::Slabinfo;
+        let table = paste.tables.iter().find(is_slabinfo).ok_or_else(unread)?;
         let table = Self::new(table.clone(), None, apart(&paste, table), None);
-        Some(table).filter(|table| table.seconds.is_some() && table.apart.is_none())
+        match &table.apart {
+            Some(apart) => Err(growing::apart(apart, false)),
+            None if table.seconds.is_none() => {
+                Err("What grew between them cannot be told, as less than a second lies \
+                                                    between their first begin and their last end."
+                    .to_owned())
+            }
+            None => Ok(table),
+        }
     }
 
     /// Says what grows, or why that cannot be told.
