@@ -12,6 +12,7 @@ extern void kapi_atomic_exit(void);
 extern unsigned int kapi_atomic_depth(void);
 extern unsigned long kapi_irq_save(void);
 extern void kapi_irq_restore(unsigned long flags);
+extern unsigned int kapi_preempt_count(void);
 extern int kapi_irqs_off(void);
 extern int kapi_in_softirq(void);
 extern int kapi_in_hardirq(void);
@@ -23,12 +24,18 @@ extern void kapi_bh_enable(void);
 #define preempt_enable_no_resched() kapi_atomic_exit()
 #define preempt_disable_notrace() kapi_atomic_enter()
 #define preempt_enable_notrace() kapi_atomic_exit()
-#define preempt_count() kapi_atomic_depth()
-#define preemptible() (!kapi_atomic_depth() && !kapi_irqs_off())
-#define in_atomic() (kapi_atomic_depth() != 0)
-#define in_softirq() kapi_in_softirq()
+#define PREEMPT_MASK 0x000000ffU
+#define SOFTIRQ_MASK 0x0000ff00U
+#define HARDIRQ_MASK 0x000f0000U
+#define preempt_count() kapi_preempt_count()
+#define hardirq_count() (preempt_count() & HARDIRQ_MASK)
+#define softirq_count() (preempt_count() & SOFTIRQ_MASK)
+#define irq_count() (preempt_count() & (SOFTIRQ_MASK | HARDIRQ_MASK))
+#define preemptible() (!preempt_count() && !kapi_irqs_off())
+#define in_atomic() (preempt_count() != 0)
+#define in_softirq() (softirq_count())
 #define in_serving_softirq() kapi_in_softirq()
-#define in_interrupt() (kapi_in_softirq() || kapi_in_hardirq())
+#define in_interrupt() (irq_count())
 #define in_irq() kapi_in_hardirq()
 #define in_hardirq() kapi_in_hardirq()
 #define in_task() (!in_interrupt())

@@ -26,7 +26,10 @@ struct proc_ops {
 	int (*proc_release)(struct inode *, struct file *);
 	__poll_t (*proc_poll)(struct file *, struct poll_table_struct *);
 	long (*proc_ioctl)(struct file *, unsigned int, unsigned long);
+	long (*proc_compat_ioctl)(struct file *, unsigned int, unsigned long);
 	int (*proc_mmap)(struct file *, struct vm_area_struct *);
+	/* Without memory protection of its own a process asks for a place here; this one never does. */
+	unsigned long (*proc_get_unmapped_area)(struct file *, unsigned long, unsigned long, unsigned long, unsigned long);
 };
 
 /* Its fields are public only up to 3.9. */

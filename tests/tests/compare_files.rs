@@ -130,3 +130,50 @@ fn means_with_deviations_are_shown_and_not_tested() {
         refusal(&["lab", "compare", &nothing]).contains("what is read: the output of hackbench")
     );
 }
+
+/// A regression of a throughput passed a gate, as what was said of files without columns was not looked at.
+#[test]
+fn what_is_said_of_plain_files_counts_or_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let values = |first: f64, n: usize| -> String {
+        (0..n).map(|at| format!("{:.2}\n", first + at as f64 * 0.01)).collect()
+    };
+    let fast = file(folder.path(), "fast.txt", &values(900.0, 10));
+    let slow = file(folder.path(), "slow.txt", &values(700.0, 10));
+    let few = file(folder.path(), "few.txt", &values(700.0, 9));
+    let status = |words: &[&str]| {
+        let words = [&["lab", "compare"], words, &["--fail-on-regression"]].concat();
+        slablab_tests::run(&words).status.code()
+    };
+    assert_eq!(status(&[&fast, &slow]), Some(0), "less is better of what has no name");
+    assert_eq!(status(&[&fast, &slow, "--more-is-better"]), Some(1));
+    assert_eq!(status(&[&slow, &fast, "--more-is-better"]), Some(0));
+    let answer = json(&[&fast, &slow, "--metric", "throughput", "--unit", "MB/s", "--paired"]);
+    let of = &answer["comparisons"][0];
+    assert_eq!((&of["metric"], &of["unit"]), (&"throughput".into(), &"MB/s".into()));
+    assert_eq!(of["rows"][0]["comparison"]["design"], "paired");
+    let long = "variant,elapsed_s,user_s\nold,3.5,1.5\nold,3.6,1.6\nnew,3.1,1.1\nnew,3.2,1.2\n";
+    let long = file(folder.path(), "long.csv", long);
+    for words in [&[long.as_str()][..], &["--csv", &long]] {
+        let answer = json(&[words, &["--metric", "user_s"]].concat());
+        assert_eq!(answer["comparisons"].as_array().unwrap().len(), 1, "{answer}");
+        assert_eq!(answer["comparisons"][0]["metric"], "user_s");
+    }
+    let means = file(folder.path(), "means.md", "| old | 2.0 ± 0.1 |\n| new | 1.0 ± 0.2 |\n");
+    let wide = file(folder.path(), "wide.csv", "a,b,c\n1.5,2.5,9.5\n1.4,2.4,9.4\n1.3,2.6,9.6\n");
+    let columns = json(&[&wide, "--columns", "a,c"]);
+    assert_eq!(columns["comparisons"][0]["rows"][0]["candidate"], "c", "{columns}");
+    for (words, part) in [
+        (&[fast.as_str(), &few, "--paired"][..], "10 values of"),
+        (&[&fast, &slow, "--columns", "a,b"], "--columns are of one table"),
+        (&[&long, "--metric", "cycles"], "they have: elapsed_s, user_s"),
+        (&[&long, "--unit", "ms"], "is in s by its file"),
+        (&[&means, "--paired"], "without the single values"),
+        (&[&means, "--fail-on-regression"], "nothing could be tested"),
+    ] {
+        let words = [&["lab", "compare"], words].concat();
+        let output = slablab_tests::run(&words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(part), "{words:?}: {said}");
+    }
+}

@@ -444,3 +444,27 @@ fn a_folder_of_one_trace_is_that_trace() {
         assert_eq!(of(folder), of(path));
     }
 }
+
+/// The book promises what grew between two recordings; where nothing tells it, nothing was said of it.
+#[test]
+fn why_it_is_not_known_what_grew_between_recordings_is_said() {
+    let info = |traces: &[&str]| {
+        let said = stdout(&[&["info"], traces].concat());
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let hosts = info(&["traces/boot.parquet", "traces/hackbench.parquet"]);
+    assert!(
+        hosts.contains("What grew between them is not told, as they are of 2 hosts"),
+        "{hosts}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["1.parquet", "2.parquet"].map(|name| folder.path().join(name));
+    for (at, path) in (1..).zip(&paths) {
+        let words = ["import", "traces/boot.parquet", "--cpu", "0", "--time"];
+        let time = format!("0%,{at}0%");
+        let output = run(&[&words[..], &[&time, "-o", path.to_str().unwrap()]].concat());
+        assert!(output.status.success(), "{output:?}");
+    }
+    let said = info(&paths.each_ref().map(|path| path.to_str().unwrap()));
+    assert!(said.contains("none of the 2 has the machine's slabinfo"), "{said}");
+}

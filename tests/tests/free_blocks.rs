@@ -105,7 +105,8 @@ fn a_question_about_an_aged_machine_wants_the_texts_of_one_machine() {
     }
 }
 
-/// Whether a driver's buffer can be had on a machine that has run for long, and what to call.
+/// Whether a driver's buffer can be had on a machine that has run for long, and what to call. kvmalloc was advised for 2 GiB,
+/// which it refuses, and at moments without the pages for it.
 #[test]
 fn fit_says_whether_a_block_of_an_order_can_be_had_and_what_to_call() {
     let ask = |order: &str| {
@@ -129,6 +130,12 @@ fn fit_says_whether_a_block_of_an_order_can_be_had_and_what_to_call() {
     assert!(none.contains("Call kvmalloc: the pages for it could be had at each moment"), "{none}");
     let beyond = said("11", 1);
     assert!(beyond.contains("No block of 8.00 MiB (order 11) exists on this machine"), "{beyond}");
+    // The machine has 1 GiB.
+    for order in ["18", "19", "20"] {
+        let none = said(order, 1);
+        assert!(none.contains("Nothing that the kernel has can be called for it"), "{none}");
+        assert!(!none.contains("Call kvmalloc") && !none.contains("Call vmalloc"), "{none}");
+    }
     let words = ["fit", "traces/boot.parquet", "--order", "8"];
     assert!(refusal(&words).contains("record with --pages, or name the free lists"));
     let part = [&words[..], &["--cache", "dentry"]].concat();

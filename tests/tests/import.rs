@@ -371,3 +371,34 @@ fn a_part_that_cannot_be_is_refused() {
     let said = refusal(&["info", text.to_str().unwrap(), "--comm", "nobody"]);
     assert!(said.contains("no thread is called nobody"), "{said}");
 }
+
+/// Without -o, a trace of that name in this folder, which another recording may have made, was replaced.
+#[test]
+fn what_is_there_and_was_not_named_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(root().join(SAMPLE), folder.path().join("t.data")).unwrap();
+    for (words, name, kept) in [
+        (&["import", "t.data"][..], "t.parquet", &b"my table"[..]),
+        (
+            &["import", "t.data"],
+            "t.parquet",
+            &fs::read(root().join("traces/boot.parquet")).unwrap(),
+        ),
+        (&["import", "-"], "slablab.parquet", b"my table"),
+    ] {
+        let there = folder.path().join(name);
+        fs::write(&there, kept).unwrap();
+        let input = fs::File::open(folder.path().join("t.data")).unwrap();
+        let output = slablab().current_dir(&folder).args(words).stdin(input).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(&format!("{name} is there already: -o {name}")), "{told}");
+        assert!(fs::read(&there).unwrap() == kept, "{words:?}");
+    }
+    // A trace that is named is replaced, and a name that is free is taken.
+    for words in [&["import", "t.data", "-o", "t.parquet"][..], &["import", "t.data"]] {
+        let output = slablab().current_dir(&folder).args(words).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        fs::remove_file(folder.path().join("t.parquet")).unwrap();
+    }
+}

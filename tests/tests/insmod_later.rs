@@ -59,6 +59,11 @@ fn a_table_grows_and_shrinks_under_threads() {
 }
 
 #[test]
+fn preempt_count_tells_the_context_as_linux_does() {
+    prints("preempt_count", &[], &["preempt_count: 0 1 201 1, timer 100 1, tasklet 100"]);
+}
+
+#[test]
 fn small_locks_and_counters_keep_threads_apart() {
     let printed = [
         "small_locks: sum 30000, packets 30000, wrong 0",

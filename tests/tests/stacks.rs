@@ -544,3 +544,18 @@ fn a_helper_that_a_user_names_is_looked_behind_by_advise_whatif_and_patch() {
     let refused = refusal(&["advise", sample.to_str().unwrap(), "--helper", "kstrdup"]);
     assert!(refused.contains("record --stacks"), "{refused}");
 }
+
+/// A moment behind the end was taken for the end.
+#[test]
+fn a_moment_behind_the_end_of_a_recording_is_refused_with_its_length() {
+    let trace = "traces/boot.parquet";
+    for words in [
+        &["stat", trace, "--by", "owner", "--at", "999"][..],
+        &["stat", trace, "--by", "owner", "--growth", "0,1.5"],
+        &["export", trace, "--folded", "/dev/null", "--at", "1"],
+    ] {
+        let said = refusal(words);
+        assert!(said.contains(trace) && said.contains("last event is at 0.96983"), "{said}");
+    }
+    assert!(!stdout(&["stat", trace, "--by", "owner", "--at", "0.969"]).is_empty());
+}

@@ -184,7 +184,6 @@ fn a_result_is_not_written_over_another_file_or_into_no_folder() {
 fn what_would_be_without_effect_is_refused() {
     for (words, part) in [
         (&["fit", BUILD, "--memory", "1M"][..], "smallest machine that can be simulated"),
-        (&["fit", HACKBENCH, "--memory", "8M"], "that live objects alone ask for"),
         (&["advise", BUILD, "--tune"], "advise --tune is now: slablab tune TRACE"),
         (&["advise", BUILD, "--memory=8M"], "is now: slablab fit TRACE --memory SIZE"),
         (&["advise", BUILD, "--classes", "2"], "is now: slablab classes TRACE --further K"),
@@ -209,6 +208,29 @@ fn a_load_that_does_not_fit_is_a_no() {
         said.starts_with("The load fits into 19.0 MiB under none of these")
             && said.contains("the first failure"),
         "{said}"
+    );
+}
+
+/// The status was 2, and the message had another figure for the live objects than the answer.
+#[test]
+fn a_load_whose_live_objects_are_more_than_the_memory_is_a_no() {
+    let said = |memory: &str| {
+        let output = run(&["fit", "traces/boot.parquet", "--memory", memory]);
+        let words = String::from_utf8_lossy(&output.stdout);
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        (output.status.code(), words)
+    };
+    let (status, none) = said("4M");
+    assert_eq!(status, Some(1), "{none}");
+    assert!(none.starts_with("The load fits into 4.00 MiB under none of these"), "{none}");
+    let (_, roomy) = said("64M");
+    let figure = |said: &str, behind: &str| {
+        let (_, rest) = said.split_once(behind).unwrap_or_else(|| panic!("{said}"));
+        rest.split(' ').take(2).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        figure(&none, "Its live objects alone ask for "),
+        figure(&roomy, "Its live objects ask for ")
     );
 }
 

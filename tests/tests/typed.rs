@@ -101,3 +101,28 @@ fn where_most_bytes_have_no_type_the_answer_begins_with_that() {
     let first = said.lines().next().unwrap();
     assert!(first.contains("% of the live bytes) have no known type"), "{said}");
 }
+
+/// Of the commands that take a vmlinux some did not look whether it is there, and took another kernel's types or none.
+#[test]
+fn a_vmlinux_that_is_missing_or_no_kernel_is_refused_by_every_question() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = "traces/boot.parquet";
+    let missing = folder.path().join("vmlinux");
+    let text = folder.path().join("text");
+    std::fs::write(&text, "no kernel").unwrap();
+    for words in [
+        &["fit", trace, "--memory", "64M"][..],
+        &["tune", trace],
+        &["partition", trace, "--by", "buckets"],
+        &["stat", trace, "--by", "owner"],
+        &["advise", trace],
+        &["whatif", trace, "--no-merge"],
+        &["classes", trace, "--further", "1"],
+    ] {
+        for (file, part) in [(&missing, "cannot open the vmlinux"), (&text, "is not a kernel")] {
+            let words = [words, &["--vmlinux", file.to_str().unwrap()]].concat();
+            let said = refusal(&words);
+            assert!(said.contains(part), "{words:?}: {said}");
+        }
+    }
+}

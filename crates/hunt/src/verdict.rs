@@ -108,11 +108,12 @@ pub(crate) fn judge(group: &Group, now: f64, is_given_back: bool) -> Judged {
     let stays_and_comes = has_survivors_of_all_times(group, begin, time)
         && survival.is_none_or(|share| share >= SURVIVAL_MIN);
     match pace {
-        Pace::Grows if stays_and_comes => {
+        // What comes all the time and stays cannot be a wave, and nothing of it is taken back.
+        Pace::Grows | Pace::MayGrow if stays_and_comes => {
             let verdict = if is_given_back { Verdict::Cache } else { Verdict::Leak };
             Judged { verdict, ..judged }
         }
-        Pace::Grows => Judged { until: Some(now * 2.0), ..judged },
+        Pace::Grows | Pace::MayGrow => Judged { until: Some(now * 2.0), ..judged },
         Pace::Rose => Judged { until: Some(now + SECONDS_MIN), ..judged },
         // What comes all the time and stays must grow: the sample is too small to show it.
         Pace::Flat | Pace::Shrinks if stays_and_comes => {

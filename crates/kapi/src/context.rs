@@ -74,6 +74,19 @@ impl Context {
         }
     }
 
+    /// Returns how often preemption is disabled, with Linux's bits for softirqs that are disabled or served and for an interrupt
+    /// (`include/linux/preempt.h`).
+    fn preempt_count(&self) -> u32 {
+        const SOFTIRQ_OFFSET: u32 = 1 << 8;
+        const HARDIRQ_OFFSET: u32 = 1 << 16;
+        let bh_off = self.bh_off.get();
+        let spins = self.atomic.get().saturating_sub(bh_off);
+        spins
+            + 2 * SOFTIRQ_OFFSET * bh_off
+            + SOFTIRQ_OFFSET * u32::from(self.softirq.get())
+            + HARDIRQ_OFFSET * u32::from(self.hardirq.get())
+    }
+
     /// Returns what the thread's interrupts are.
     fn irqs(&self) -> Irqs {
         match () {
@@ -228,6 +241,7 @@ exported! {
         order::gives(address);
     }
     fn kapi_atomic_depth(c) -> u32 { c.atomic.get() }
+    fn kapi_preempt_count(c) -> u32 { c.preempt_count() }
     fn kapi_irq_save(c, site: u64) -> u64 {
         let were_off = c.irqs_off.replace(true);
         if !were_off {

@@ -68,7 +68,7 @@ symbols! {
     [] {
         kmalloc_size_roundup, kmem_cache_size, kmem_cache_name, kapi_format, kapi_log,
         kapi_output, kapi_stop, kapi_current, kapi_task_set, smp_processor_id,
-        kapi_atomic_enter@0, kapi_atomic_exit@0, kapi_atomic_depth, kapi_irq_save@0,
+        kapi_atomic_enter@0, kapi_atomic_exit@0, kapi_atomic_depth, kapi_preempt_count, kapi_irq_save@0,
         kapi_irq_restore, kapi_irqs_off, kapi_bh_disable@0, kapi_bh_enable@0, kapi_lock_class, kapi_hardirq_enter,
         kapi_hardirq_exit, kapi_in_hardirq, kapi_kref@2, kapi_nodes_for, kapi_reads,
         kapi_softirq_enter, kapi_softirq_exit, kapi_in_softirq,

@@ -52,7 +52,7 @@ pub use error::{Error, Result};
 pub use experiment::{About, Experiment, Finding, Fixture, Observation, Setup};
 pub use experiments::{CommandVariant, Preset, Wanted, experiments, find, preset, presets};
 pub use journal::{Journal, Part, Row};
-pub use measured::{Measured, Sample, Side, Sides, Values, measured, sides};
+pub use measured::{Asked, Measured, Sample, Side, Sides, Values, measured, sides};
 pub use merge::{Holes, Merged, ShardRows, merge};
 pub use outcome::Outcome;
 pub use parameter::{Kind, Parameter};

@@ -12,6 +12,7 @@ extern crate alloc;
 
 mod accounting;
 mod gfp;
+mod helper_names;
 mod kmalloc;
 mod owner;
 mod release;

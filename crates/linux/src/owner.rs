@@ -2,129 +2,21 @@
 //!
 //! # How it works
 //! A *helper* is a function that allocates for whoever calls it: `kstrdup`, `kvmalloc`, `__alloc_skb`. Three sources say
-//! which functions are: a list of those that Linux has, the names that a user adds, and a rule ([`Callers`]) for those of a
-//! module that is in no list: what a function allocates goes to many callers, and to none of them most. The owner is the
-//! first frame, from the allocation outwards, that is none.
+//! which functions are: lists of those that Linux has (`helper_names`), the names that a user adds, and a rule ([`Callers`])
+//! for those of a module that is in no list: what a function allocates goes to many callers, and to none of them most. The
+//! owner is the first frame, from the allocation outwards, that is none.
 //!
 //! A frame is `function`, `function+0x1c` or `function+0x1c [module]`; what a compiler puts behind a name (`.isra.0`) and
 //! `_noprof`, which 6.10 added to names, do not count.
 //!
-//! Linux counterpart: none; `mm/util.c`, `net/core/skbuff.c`, `fs/file_table.c` and others @ 6.1 to 7.3 have the functions.
+//! Linux counterpart: none.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What the names of helpers begin with: allocators, their wrappers, and what a tracer or checker puts in between.
-const PREFIXES: [&str; 65] = [
-    "___slab_alloc",
-    "__alloc_frozen_pages",
-    "__alloc_pages",
-    "__alloc_skb",
-    "__bpf_",
-    "__do_kmalloc",
-    "__folio_alloc",
-    "__get_free_pages",
-    "__kmalloc",
-    "__kmem_cache_",
-    "__kvmalloc",
-    "__page_frag",
-    "__pfx_",
-    "__set_page_owner",
-    "__slab_alloc",
-    "__traceiter_",
-    "__vmalloc",
-    "alloc_pages",
-    "alloc_skb",
-    "alloc_slab",
-    "allocate_slab",
-    "bpf_get_stack",
-    "bpf_prog_",
-    "bpf_trace_run",
-    "bpf_trampoline_",
-    "build_skb",
-    "create_object",
-    "devm_k",
-    "entry_SYSCALL",
-    "folio_alloc",
-    "ftrace_",
-    "get_page_from_freelist",
-    "kasan_",
-    "kasprintf",
-    "kcalloc",
-    "kmalloc",
-    "kmem_cache_",
-    "kmemdup",
-    "kmemleak_",
-    "kobject_set_name",
-    "krealloc",
-    "kstrdup",
-    "kstrndup",
-    "kvasprintf",
-    "kvcalloc",
-    "kvmalloc",
-    "kvmemdup",
-    "kvrealloc",
-    "kvzalloc",
-    "kzalloc",
-    "memdup_user",
-    "mempool_",
-    "napi_build_skb",
-    "netdev_alloc_frag",
-    "new_slab",
-    "page_frag_alloc",
-    "perf_trace_",
-    "post_alloc_hook",
-    "prep_new_page",
-    "save_stack",
-    "set_page_owner",
-    "slab_post_alloc_hook",
-    "stack_trace_",
-    "trace_event_",
-    "vma_alloc_folio",
-];
-
-/// Helpers by their whole names: what the kernel's subsystems allocate through.
-const NAMES: [&str; 37] = [
-    "__alloc_file",
-    "__build_skb",
-    "__d_alloc",
-    "__kernfs_new_node",
-    "__napi_alloc_skb",
-    "__netdev_alloc_skb",
-    "__register_sysctl_table",
-    "alloc_empty_file",
-    "alloc_file",
-    "alloc_file_clone",
-    "alloc_file_pseudo",
-    "alloc_inode",
-    "anon_inode_getfd",
-    "anon_inode_getfile",
-    "d_alloc",
-    "d_alloc_name",
-    "d_alloc_pseudo",
-    "event_triggers_call",
-    "getname",
-    "getname_flags",
-    "kernfs_new_node",
-    "kset_create_and_add",
-    "kstrtoa",
-    "napi_alloc_skb",
-    "new_inode",
-    "new_inode_pseudo",
-    "pskb_expand_head",
-    "security_file_alloc",
-    "security_inode_alloc",
-    "sk_alloc",
-    "sk_prot_alloc",
-    "sock_alloc_send_pskb",
-    "sock_kmalloc",
-    "sock_wmalloc",
-    "strndup_user",
-    "vmemdup_user",
-    "xas_alloc",
-];
+use crate::helper_names::{NAMES, OBJECTS, PREFIXES};
 
 /// A helper that is found by rule has at least this number of callers.
 const CALLERS_MIN: usize = 8;
@@ -162,6 +54,12 @@ impl Helpers {
     /// Tells whether a frame is of a helper.
     #[must_use]
     pub fn has(&self, frame: &str) -> bool {
+        self.has_of_any_size(frame) || OBJECTS.binary_search(&function_of(frame)).is_ok()
+    }
+
+    /// Tells whether a frame is of a helper whose callers ask for what they need: their next object may be of another size.
+    #[must_use]
+    pub fn has_of_any_size(&self, frame: &str) -> bool {
         let name = function_of(frame);
         PREFIXES.iter().any(|prefix| name.starts_with(prefix))
             || NAMES.binary_search(&name).is_ok()
@@ -226,6 +124,59 @@ mod tests {
         assert_eq!(helpers.owner(&called), 3);
     }
 
+    /// "Owner" was the allocator itself where it is not kmalloc: of per-CPU memory, vmalloc, DMA and others.
+    #[test]
+    fn no_allocator_of_linux_is_an_owner() {
+        let helpers = Helpers::known();
+        for stack in [
+            "pcpu_alloc_noprof __alloc_percpu_gfp_noprof",
+            "pcpu_create_chunk pcpu_alloc __alloc_percpu",
+            "pcpu_mem_zalloc pcpu_alloc_chunk pcpu_create_chunk pcpu_alloc_noprof __alloc_reserved_percpu",
+            "alloc_vmap_area __get_vm_area_node.isra.0 __vmalloc_node_range_noprof vmalloc_user_noprof",
+            "__vmalloc_node vzalloc",
+            "__kmalloc_large_node ___kmalloc_large_node __vmalloc_area_node vmalloc_huge_node_noprof",
+            "__alloc_pages dma_direct_alloc dma_alloc_attrs",
+            "iommu_dma_alloc dma_alloc_attrs dmam_alloc_attrs",
+            "dma_pool_alloc",
+            "__kmalloc sg_kmalloc __sg_alloc_table sg_alloc_table_chained",
+            "kmem_cache_alloc_node skb_clone",
+            "kmalloc_reserve __alloc_skb skb_copy",
+            "slab_alloc_node.constprop.0 kmem_cache_alloc_bulk_noprof",
+            "alloc_pages_mpol get_free_pages_noprof",
+            "__get_free_pages get_zeroed_page",
+            "alloc_dr __devres_alloc_node devm_request_threaded_irq",
+            "kmalloc_node_track_caller devm_kmalloc devm_kasprintf",
+            "__kmalloc bitmap_zalloc",
+            "kmem_cache_alloc_lru xas_alloc xas_create xas_store __xa_store xa_store",
+            "kmem_cache_alloc radix_tree_node_alloc.constprop.0 idr_get_free idr_alloc_u32 idr_alloc",
+            "mt_alloc_bulk mas_alloc_nodes mas_node_count_gfp mas_preallocate",
+            "__refill_objects refill_sheaf __pcs_replace_empty_main kmem_cache_alloc_noprof vm_area_alloc",
+            "cache_grow_begin cache_alloc_refill ____cache_alloc __kmalloc_node",
+            "mempool_alloc_slab mempool_alloc bio_alloc_bioset",
+            "kvmalloc_node seq_buf_alloc",
+        ] {
+            let frames: Vec<&str> =
+                stack.split(' ').chain(["my_driver_probe", "really_probe"]).collect();
+            assert_eq!(frames[helpers.owner(&frames)], "my_driver_probe", "{stack}");
+        }
+        assert!(helpers.has_of_any_size("devm_kmalloc") && !helpers.has_of_any_size("seq_open"));
+        for owner in [
+            "vmalloc_init",
+            "pcpu_balance_workfn",
+            "vmap_block_vaddr",
+            "skb_segment",
+            "device_add",
+            "alloc_pid",
+            "copy_process",
+            "dma_fence_init",
+            "sgx_alloc_epc_page",
+            "kmem_dump_obj",
+            "seq_read_iter",
+        ] {
+            assert!(!helpers.has(owner), "{owner}");
+        }
+    }
+
     #[test]
     fn names_are_compared_without_what_a_compiler_puts_behind_them() {
         let helpers = Helpers::known().and(["my_alloc.isra.0"]);
@@ -236,7 +187,7 @@ mod tests {
             assert!(!helpers.has(frame), "{frame}");
         }
         assert_eq!(function_of("f.isra.0+0x1 [m]"), "f");
-        assert!(NAMES.is_sorted());
+        assert!(NAMES.is_sorted() && OBJECTS.is_sorted() && PREFIXES.is_sorted());
     }
 
     #[test]

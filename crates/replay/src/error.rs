@@ -56,19 +56,6 @@ pub enum Error {
         /// The memory asked for
         bytes: u64,
     },
-    /// Less memory than the load's own objects need.
-    #[error(
-        "{} are less than the {} that live objects alone ask for at the peak: no allocator fits the load into them; ask for \
-         more",
-        mib(*memory_bytes),
-        mib(*live_bytes)
-    )]
-    Budget {
-        /// The memory asked about
-        memory_bytes: u64,
-        /// What objects ask for
-        live_bytes: u64,
-    },
     /// An allocator without settings to search.
     #[error(
         "{allocator} has no settings that can be searched; ask for a generation of slub: --allocator slub"
@@ -156,8 +143,8 @@ mod tests {
         assert_eq!(mib(4 << 20), "4.00 MiB");
         assert_eq!(mib((4 << 20) + 1), "4.01 MiB");
         assert_eq!(mib(u64::MAX), "17592186044416.00 MiB");
-        let error = Error::Budget { memory_bytes: 1 << 20, live_bytes: 4_449_741 }.to_string();
-        assert!(error.starts_with("1.00 MiB are less than the 4.25 MiB that live"), "{error}");
+        let error = Error::Reserve { bytes: 4_449_741 }.to_string();
+        assert!(error.starts_with("cannot reserve 4.25 MiB of address space"), "{error}");
         assert_eq!((mib(1), mib(10_486)), ("1 B".into(), "0.02 MiB".into()));
     }
 }

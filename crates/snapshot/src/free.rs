@@ -96,12 +96,21 @@ pub(crate) fn add(lists: &mut Vec<FreeBlocks>, mut list: FreeBlocks) {
 
 /// Returns the list that the words are.
 pub(crate) fn read(words: &[&str]) -> Option<FreeBlocks> {
-    let at = words.iter().position(|word| *word == "Node")?;
+    let Some(at) = words.iter().position(|word| *word == "Node") else {
+        return without_node(words);
+    };
     match &words[at + 1..] {
         [node, "zone", rest @ ..] => of_table(node, rest),
         [node, zone, rest @ ..] => of_message(node, zone.strip_suffix(':')?, rest),
         _ => None,
     }
+}
+
+/// Reads `Normal: 3*4kB 0*8kB ... = 12kB` of a kernel without NUMA, which has one node and does not name it.
+fn without_node(words: &[&str]) -> Option<FreeBlocks> {
+    const ZONES: [&str; 5] = ["DMA:", "DMA32:", "Normal:", "HighMem:", "Movable:"];
+    let at = words.iter().position(|word| ZONES.contains(word))?;
+    of_message("0", words[at].strip_suffix(':')?, &words[at + 1..])
 }
 
 /// Reads `Normal 216 55 189` and `Normal, type Movable 1 2 3` behind the node.
@@ -177,6 +186,20 @@ mod tests {
         let list = &lists(message)[0];
         assert_eq!((list.page_bytes, list.pages(), list.largest()), (Some(4096), 17, Some(3)));
         assert_eq!(list.unusable(3), Some(1.0 - 8.0 / 17.0));
+    }
+
+    #[test]
+    fn a_kernel_without_numa_names_no_node() {
+        let of = |zone: &str| {
+            format!(
+                "[  99.1] {zone}: 144*4kB (UME) 72*8kB (ME) 0*16kB 1*32kB (M) 0*64kB 0*128kB 0*256kB 0*512kB 0*1024kB \
+                 0*2048kB 0*4096kB = 1184kB\n"
+            )
+        };
+        let found = lists(&format!("{}{}", of("Normal"), of("HighMem")));
+        let zones: Vec<_> = found.iter().map(|list| (list.node, &*list.zone)).collect();
+        assert_eq!(zones, [(0, "Normal"), (0, "HighMem")]);
+        assert_eq!((found[0].pages(), found[0].page_bytes), (144 + 144 + 8, Some(4096)));
     }
 
     #[test]

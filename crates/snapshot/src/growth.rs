@@ -3,8 +3,8 @@
 //! # How it works
 //! Each cache or call site has a series of bytes: those of its objects where the table tells them, or else what it holds.
 //! A moment in which it is missing says nothing, and is left out. Two moments tell a difference and no more. From
-//! [`MOMENTS_MIN`] on, [`slablab_stats::trend`] decides whether the series rises; over two days and more it tells a rise
-//! from a daily wave and from steps.
+//! [`MOMENTS_MIN`] on, [`slablab_stats::trend`] decides whether the series rises; over three days and more it tells a rise
+//! from a daily wave.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -25,6 +25,8 @@ pub(crate) const MOMENTS_MIN: usize = 5;
 pub enum Pace {
     /// It rises, and neither chance nor steps nor a daily wave explain it
     Grows,
+    /// It may rise: a daily wave, memory that is freed later, or chance that lasts explain it as well
+    MayGrow,
     /// It is higher at the end than at the begin, and the moments are too few to say more
     Rose,
     /// No rise is shown
@@ -144,6 +146,7 @@ fn judge(name: String, place: String, points: &[(f64, u64)], is_timed: bool) -> 
         let trend = trend(&values, day);
         let pace = match trend.kind {
             TrendKind::Rises => Pace::Grows,
+            TrendKind::MayRise => Pace::MayGrow,
             TrendKind::Falls => Pace::Shrinks,
             TrendKind::None => Pace::Flat,
         };

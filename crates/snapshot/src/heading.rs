@@ -70,7 +70,12 @@ fn differing(one: &[String], other: &[String]) -> Option<Differing> {
     if one.len() != other.len() {
         return None;
     }
-    let at: Vec<usize> = (0..one.len()).filter(|at| one[*at] != other[*at]).collect();
+    // Summer time has another name than winter time.
+    let has_time = |words: &[String]| words.iter().any(|word| is_clock_time(word));
+    let are_zones =
+        |at: &usize| is_zone(&one[*at]) && is_zone(&other[*at]) && has_time(one) && has_time(other);
+    let differ = |at: &usize| one[*at] != other[*at] && !are_zones(at);
+    let at: Vec<usize> = (0..one.len()).filter(differ).collect();
     let pairs: Vec<(&String, &String)> = at.iter().map(|at| (&one[*at], &other[*at])).collect();
     if at.is_empty() || at.len() > DIFFERING_MAX {
         return None;
@@ -97,6 +102,23 @@ fn differing(one: &[String], other: &[String]) -> Option<Differing> {
     Some(Differing { one: shown(one), other: shown(other), are_machines })
 }
 
+/// Returns whether a word is a time of day: `02:59:01`.
+fn is_clock_time(word: &str) -> bool {
+    let parts: Vec<&str> = word.split(':').collect();
+    let is_number = |part: &&str| part.parse::<u8>().is_ok();
+    matches!(parts.len(), 2 | 3) && parts.iter().all(is_number)
+}
+
+/// Returns whether a word can name a zone of time: `CEST`, `+0200`.
+fn is_zone(word: &str) -> bool {
+    const LETTERS: std::ops::RangeInclusive<usize> = 3..=5;
+    let is_offset =
+        || word.strip_prefix(['+', '-']).is_some_and(|digits| digits.parse::<u16>().is_ok());
+    let is_name =
+        || LETTERS.contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    is_offset() || is_name()
+}
+
 /// Returns whether two words name machines, or parts of one: two addresses, `node/a` and `node/b`, two paths of cgroups, what
 /// stands behind `server` or `ssh`, and `web1` and `web2` alone in their lines.
 fn are_machines(before: Option<&str>, one: &str, other: &str, is_alone: bool) -> bool {
@@ -105,7 +127,19 @@ fn are_machines(before: Option<&str>, one: &str, other: &str, is_alone: bool) ->
         parts.len() == 4 && parts.iter().all(|part| part.parse::<u8>().is_ok())
     };
     let both = |is: &dyn Fn(&str) -> bool| is(one) && is(other);
-    let is_behind_noun = before.is_some_and(|word| is_noun(word) || word == "ssh");
+    let is_behind_noun =
+        before.is_some_and(|word| is_noun(word) || matches!(word, "ssh" | "exec" | "-H"));
+    // Two names of one domain.
+    let are_of_domain = || {
+        let domain = |word: &str| -> Option<String> {
+            let (name, domain) = word.split_once('.')?;
+            (name.starts_with(|c: char| c.is_ascii_alphabetic())
+                && domain.contains('.')
+                && !domain.contains('/'))
+            .then(|| domain.to_owned())
+        };
+        domain(one).is_some_and(|of_one| domain(other).is_some_and(|of_other| of_one == of_other))
+    };
     let is_of_noun = |word: &str| word.split_once('=').is_some_and(|(noun, _)| is_noun(noun));
     let letters = |word: &str| -> String { word.chars().filter(|c| !c.is_ascii_digit()).collect() };
     let are_numbered = || {
@@ -118,6 +152,7 @@ fn are_machines(before: Option<&str>, one: &str, other: &str, is_alone: bool) ->
         || both(&|word| word.contains("/cgroup/"))
         || both(&is_of_noun)
         || is_behind_noun
+        || are_of_domain()
         || is_alone && (are_numbered() || both(&is_release))
 }
 
@@ -185,6 +220,8 @@ mod tests {
             ("### web1", "### web2", true),
             ("===== web-01.example.org =====", "===== web-02.example.org =====", true),
             ("Server A:", "Server B:", true),
+            ("### a.example.org", "### b.example.org", true),
+            ("$ kubectl exec ds-compute-0 -- cat x", "$ kubectl exec ds-compute-1 -- cat x", true),
             ("machine 1", "machine 2", true),
             ("Node web1:", "Node web2:", true),
             ("With 5.10:", "With 6.1:", true),
@@ -218,6 +255,8 @@ mod tests {
             ("total 12 45", "total 13 47"),
             ("Now", "An hour ago"),
             ("pid 1734 done", "pid 1790 done"),
+            ("Sun Oct 25 02:55:01 CEST 2026", "Sun Oct 25 02:05:01 CET 2026"),
+            ("Sun Oct 25 10:00:00 UTC 2026", "Sun Oct 25 12:00:00 CET 2026"),
         ] {
             assert_eq!(heading(&[one]).differs(&heading(&[other])), None, "{one}");
         }

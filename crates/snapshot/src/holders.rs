@@ -102,8 +102,9 @@ impl Holders {
     }
 
     fn sort(&mut self, mut families: Vec<Family>) {
-        families
-            .sort_unstable_by(|a, b| b.held_bytes.cmp(&a.held_bytes).then_with(|| a.by_name(b)));
+        // Where sizes are not known, counts tell more than names.
+        let size = |family: &Family| (family.held_bytes, family.objects);
+        families.sort_unstable_by(|a, b| size(b).cmp(&size(a)).then_with(|| a.by_name(b)));
         let wanted = u128::from(self.held_bytes) * 4 / 5;
         let mut sum = 0;
         let reaches = |family: &&Family| {

@@ -30,7 +30,11 @@ pub(crate) fn prefix<'a>(words: &[&'a str]) -> Option<&'a str> {
 pub(crate) fn head<'a>(words: &[&'a str], is_below_rule: bool) -> Option<&'a str> {
     match words {
         ["==>", path, "<=="] => {
-            let (folder, _) = path.rsplit_once('/')?;
+            let (folder, file) = path.rsplit_once('/')?;
+            // The folder of such a file is a cache.
+            if matches!(file, "alloc_traces" | "free_traces") {
+                return None;
+            }
             folder.rsplit('/').next().filter(|name| is_label(name))
         }
         [word] => {
@@ -78,9 +82,13 @@ pub(crate) fn is_label(word: &str) -> bool {
 
 /// Returns whether a line numbers a moment and says no more: `Run 2`.
 pub(crate) fn is_moment(words: &[&str]) -> bool {
+    /// Moments are not counted any further.
+    const DIGITS_MAX: usize = 4;
     let [word, number] = words else { return false };
     let number = number.trim_end_matches(':');
-    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    // `slab 40960` is a line of memory.stat.
+    let is_number = (1..=DIGITS_MAX).contains(&number.len())
+        && number.bytes().all(|byte| byte.is_ascii_digit());
     let is_word = word.chars().all(|c| c.is_ascii_alphabetic());
     is_number && is_word && (!is_label(word) || is_noun(word))
 }
@@ -167,6 +175,10 @@ fn ansible<'a>(words: &[&'a str]) -> Option<&'a str> {
         let host = host.strip_prefix('[')?.strip_suffix(']')?;
         return is_host(host).then_some(host);
     }
+    // pssh: `[1] 10:12:00 [SUCCESS] web01`.
+    if let [_, time, "[SUCCESS]" | "[FAILURE]", host, ..] = words {
+        return (time.contains(':') && is_host(host)).then_some(*host);
+    }
     let [host, state, code, ..] = words else { return None };
     let is_head = matches!(*state, "CHANGED" | "SUCCESS" | "FAILED") && code.starts_with("rc=");
     is_head.then_some(*host).filter(|host| is_host(host))
@@ -194,6 +206,36 @@ fn uname<'a>(words: &[&'a str]) -> Option<&'a str> {
     let [host, release, build, ..] = words.get(at + 1..)? else { return None };
     let is_release = release.starts_with(|c: char| c.is_ascii_digit()) && release.contains('.');
     (is_release && build.starts_with('#') && is_host(host)).then_some(*host)
+}
+
+/// Returns the memory cgroup whose numbers stand in this line or below it, by the file that `grep`, `tail` or `cat` names, or by
+/// the OOM killer's words.
+pub(crate) fn cgroup<'a>(line: &'a str, words: &[&'a str]) -> Option<&'a str> {
+    const STAT: &str = "/memory.stat";
+    let of_kernel = || {
+        let at = words.windows(4).position(|w| w == ["Memory", "cgroup", "stats", "for"])?;
+        words.get(at + 4).map(|path| path.trim_end_matches(':'))
+    };
+    let of_file = || {
+        let word = line.split_whitespace().find(|word| word.contains(STAT))?;
+        let folder = word.split(STAT).next()?;
+        folder.starts_with('/').then_some(folder)
+    };
+    let name = of_kernel().or_else(of_file)?;
+    let name = name.strip_prefix("/sys/fs/cgroup").unwrap_or(name);
+    Some(if name.is_empty() { "/" } else { name })
+}
+
+/// Returns the kernel that a line names: of `uname -a`, or of the banner of a boot (`Linux version 6.1.0-18-amd64`).
+pub(crate) fn release<'a>(words: &[&'a str]) -> Option<&'a str> {
+    let at = words.iter().position(|word| *word == "Linux")?;
+    let is_release =
+        |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && word.split('.').count() > 2;
+    match words.get(at + 1..)? {
+        ["version", release, ..] => Some(*release).filter(is_release),
+        [_, release, build, ..] if build.starts_with('#') => Some(*release).filter(is_release),
+        _ => None,
+    }
 }
 
 fn is_container(host: &str) -> bool {
@@ -245,6 +287,7 @@ mod tests {
             ("[me@laptop ~]$ ssh web01", Some("laptop")),
             ("web1 CHANGED rc=0", Some("web1")),
             ("ok: [web1] => {", Some("web1")),
+            ("[1] 10:12:00 [SUCCESS] node01", Some("node01")),
             ("Every 60.0s: cat /proc/slabinfo node3: Tue Jun 3 11:01:00 2025", Some("node3")),
             ("node_slabinfo_objects{instance=\"n1:9100\",slab=\"dentry\"} 3", Some("n1:9100")),
             ("[root@localhost ~]# slabtop", None),

@@ -210,10 +210,10 @@ const KNOWN: [KnownCache; 69] = [
         "fs/mbcache.c",
         "extended attributes that files share, freed by its own shrinker",
     ),
-    back(
+    kept(
         "fsnotify_mark_connector",
-        "fs/notify/fsnotify.c",
-        "where marks of inotify and fanotify are attached",
+        "fs/notify/mark.c",
+        "where marks of inotify and fanotify are attached; they go with the last mark of an inode",
     ),
     kept(
         "inotify_inode_mark",

@@ -11,11 +11,13 @@
 //! A number that a table does not have is `None`, never 0. A row that is read is whole. What looked like a row and was
 //! not read is counted, with the number of its line. Nothing here knows a file or a clock: the caller gives lines.
 //!
-//! Modules, lower ones first: `entry`, `free`; `edge`, `html`, `series`, `known`; `line`, `host`; `heading`, `spoken`; `stamp`;
-//! `rows`; `cut`, `paste`, `holders`; `moments`, `growth`; `machines`, `sides`; `reader`; `text`.
+//! Modules, lower ones first: `entry`, `free`; `date`, `edge`, `html`, `quoted`,
+//! `series`, `known`; `line`, `host`; `heading`, `spoken`; `stamp`; `wrapped`;
+//! `rows`; `cut`, `paste`, `holders`; `moment`; `lists`; `moments`, `growth`; `machines`, `sides`; `reader`; `text`.
 #![forbid(unsafe_code)]
 
 mod cut;
+mod date;
 mod edge;
 mod entry;
 mod free;
@@ -26,9 +28,12 @@ mod host;
 mod html;
 mod known;
 mod line;
+mod lists;
 mod machines;
+mod moment;
 mod moments;
 mod paste;
+mod quoted;
 mod reader;
 mod rows;
 mod series;
@@ -36,6 +41,7 @@ mod sides;
 mod spoken;
 mod stamp;
 mod text;
+mod wrapped;
 
 pub use entry::{Entry, Machine, Moment};
 pub use free::FreeBlocks;

@@ -137,7 +137,7 @@ fn cells(line: &str, separator: char) -> Vec<String> {
 }
 
 /// Returns `line` without the sequences that colour a terminal.
-fn without_escapes(line: &str) -> Cow<'_, str> {
+pub(crate) fn without_escapes(line: &str) -> Cow<'_, str> {
     if !line.contains('\u{1b}') {
         return Cow::Borrowed(line);
     }

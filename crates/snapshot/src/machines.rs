@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::entry::{Entry, Machine, Moment};
 use crate::heading::Differing;
-use crate::moments::{Above, Growing};
+use crate::moment::Above;
+use crate::moments::Growing;
 use crate::paste::{Paste, Table};
 use crate::rows::Kind;
 use crate::stamp::Stamp;
@@ -84,6 +85,8 @@ fn of_two_kernels(first: &Moment, last: &Moment) -> Option<Apart> {
 #[derive(Debug)]
 pub(crate) struct SaidAt {
     pub(crate) machine: Machine,
+    /// The halves of slabs were counted in pages
+    pub(crate) is_in_pages: bool,
     pub(crate) stamp: Option<Stamp>,
     /// The place of its host among those that are named
     pub(crate) host: usize,
@@ -102,16 +105,19 @@ pub(crate) fn table<'a>(said: impl Iterator<Item = &'a SaidAt>) -> Option<Table>
 }
 
 fn entries(machine: &Machine) -> impl Iterator<Item = Entry> {
-    let half = |name: &str, bytes: Option<u64>, reclaimable| {
+    let part = |name: &str, bytes: Option<u64>, reclaimable| {
         let (name, slab_bytes) = (name.to_owned(), Some(bytes?));
         Some(Entry { name, slab_bytes, reclaimable, ..Entry::default() })
     };
+    // The kernel prints all slabs as the sum of both.
+    let rest = |half: Option<u64>| machine.slab_bytes?.checked_sub(half?);
+    let (reclaimable, kept) = (machine.reclaimable_bytes, machine.unreclaimable_bytes);
     let halves = [
-        half("SReclaimable", machine.reclaimable_bytes, Some(true)),
-        half("SUnreclaim", machine.unreclaimable_bytes, Some(false)),
+        part("SReclaimable", reclaimable.or_else(|| rest(kept)), Some(true)),
+        part("SUnreclaim", kept.or_else(|| rest(reclaimable)), Some(false)),
     ];
     let whole = match halves {
-        [None, None] => half("Slab", machine.slab_bytes, None),
+        [None, None] => part("Slab", machine.slab_bytes, None),
         _ => None,
     };
     halves.into_iter().chain([whole]).flatten()

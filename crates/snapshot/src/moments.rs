@@ -2,17 +2,17 @@
 //!
 //! # How it works
 //! A moment ends where a cache is named again, and may end at a heading or a time. What follows there is a moment of its own
-//! if it names again what was named before. Else it is the same moment, since in a sorted list the heading lies anywhere.
+//! if it names again what was named before. Else it is the same moment, since in a sorted list the heading lies anywhere. What
+//! only all rows tell, such as caches of one name below one heading, `lists` mends at the end.
 
 use std::cmp::{Ordering, Reverse};
-use std::hash::{DefaultHasher, Hash, Hasher};
-
-use hashbrown::HashTable;
 
 use crate::entry::{Entry, Moment};
-use crate::heading::{Differing, Heading};
+use crate::heading::Differing;
+use crate::lists;
+use crate::moment::{Above, Again, GrowingMoment, hash};
 use crate::paste::{Table, order_by_time};
-use crate::rows::Kind;
+use crate::rows::{Kind, memory_stat};
 use crate::stamp::{Clock, Stamp};
 
 /// With fewer rows above it, a row that names a cache again is of another moment.
@@ -28,6 +28,10 @@ pub(crate) struct Growing {
     pub(crate) has_heading: bool,
     /// A heading or a time was seen since the last row
     at_boundary: bool,
+    /// A heading was
+    at_heading: bool,
+    /// A list of slabtop named a cache again: letters in what is left of its name
+    cut_chars: Option<usize>,
     /// Rows since the last heading could not be read
     has_damage: bool,
     /// When that heading was
@@ -35,60 +39,6 @@ pub(crate) struct Growing {
     /// A line says that rows are left out
     is_cut: bool,
     moments: Vec<GrowingMoment>,
-}
-
-/// What stands above a moment.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Above {
-    /// The lines above it, and the words before its rows
-    pub(crate) heading: Heading,
-    /// How many boots of the machine the text tells of before it
-    pub(crate) boot: u32,
-    /// The text has read slabinfo of memory cgroups before it
-    pub(crate) is_of_cgroups: bool,
-    /// It is a side of a comparison, with the parts that differ
-    pub(crate) is_side: bool,
-    /// How many quote marks stand before its rows
-    pub(crate) quotes: usize,
-}
-
-#[derive(Debug, Default)]
-struct GrowingMoment {
-    stamp: Option<Stamp>,
-    above: Above,
-    entries: Vec<Entry>,
-    /// Where the entries are, by their keys; of a hundred thousand entries, so that no key is kept twice
-    places: HashTable<u32>,
-    /// It began at a heading or a time, and may be the rest of the moment before
-    is_tentative: bool,
-    /// Rows whose names the moment before has, too
-    repeats: usize,
-    /// A heading, a time or the begin of the text is above it
-    is_below: bool,
-    /// None of its rows could be read
-    is_lost: bool,
-}
-
-/// What a second row of the same name is.
-enum Again {
-    /// Another moment
-    Moment,
-    /// More of the same entry
-    More,
-    /// Further numbers of it
-    Numbers,
-}
-
-impl Again {
-    fn of(kind: Kind) -> Self {
-        match kind {
-            // A line of the source may have several tags, a stack several objects.
-            Kind::Allocinfo | Kind::Kmemleak | Kind::PageOwner | Kind::Memleak => Self::More,
-            Kind::AllocTraces | Kind::PerfKmem => Self::More,
-            Kind::Prometheus => Self::Numbers,
-            _ => Self::Moment,
-        }
-    }
 }
 
 impl Growing {
@@ -106,7 +56,7 @@ impl Growing {
     pub(crate) fn heading(&mut self, kind: Kind, stamp: Option<Stamp>) {
         self.end_lost(kind);
         self.heading = stamp;
-        self.has_heading = true;
+        (self.has_heading, self.at_heading) = (true, true);
         self.boundary();
     }
 
@@ -130,6 +80,19 @@ impl Growing {
         self.has_damage = false;
     }
 
+    /// Gives each entry of all moments to `change`, which keeps its key.
+    pub(crate) fn each_entry(&mut self, change: impl Fn(&mut Entry)) {
+        self.moments.iter_mut().flat_map(|moment| &mut moment.entries).for_each(change);
+    }
+
+    /// Takes the time of the row that came last, where it stands behind the row.
+    pub(crate) fn late(&mut self, stamp: Stamp) {
+        let of_first = self.moments.last_mut().filter(|moment| moment.stamp.is_none());
+        if let Some(moment) = of_first {
+            moment.stamp = Some(stamp);
+        }
+    }
+
     /// Takes a row, which stands below `above` if it begins a moment.
     pub(crate) fn add(&mut self, kind: Kind, entry: Entry, stamp: Option<Stamp>, above: &Above) {
         let begins = self.moments.last().is_none_or(|moment| {
@@ -140,8 +103,19 @@ impl Growing {
                 place.is_some_and(|at| at + 1 == moment.entries.len() && at >= TWIN_ROWS_MIN);
             match (again, Again::of(kind)) {
                 (Some(_), Again::Moment) if is_twin && !self.at_boundary => false,
+                // slabtop has a head above each list, and names no cache twice: the terminal cut names.
+                (Some(cut), Again::Moment)
+                    if kind == Kind::Slabtop && self.has_heading && !self.at_boundary =>
+                {
+                    self.cut_chars = self.cut_chars.max(Some(cut.name.chars().count()));
+                    false
+                }
                 _ if moment.is_lost => true,
                 _ if self.at_boundary => !moment.entries.is_empty(),
+                // A line of the source may have several tags, which are few: `settle` tells them from the next list.
+                (Some(_), Again::More) if kind == Kind::Allocinfo => {
+                    place.is_some_and(|at| at + 1 < moment.entries.len())
+                }
                 (None, _) | (Some(_), Again::More) => false,
                 (Some(_), Again::Moment) => true,
                 (Some(known), Again::Numbers) => overlap(known, &entry),
@@ -150,17 +124,20 @@ impl Growing {
         if begins {
             self.settle(kind);
             let follows_rows = self.moments.last().is_some_and(|moment| !moment.is_lost);
-            let is_tentative = self.at_boundary && follows_rows;
+            // Each interval of memleak lists the stacks that are outstanding then.
+            let is_interval = kind == Kind::Memleak && self.at_heading;
+            let is_tentative = self.at_boundary && follows_rows && !is_interval;
             let above = above.clone();
             self.moments.push(GrowingMoment {
                 stamp,
                 above,
                 is_tentative,
                 is_below: self.at_boundary,
+                is_headed: self.at_heading,
                 ..GrowingMoment::default()
             });
         }
-        (self.at_boundary, self.has_damage) = (false, false);
+        (self.at_boundary, self.at_heading, self.has_damage) = (false, false, false);
         self.rows += 1;
         let repeats = match &self.moments[..] {
             [.., before, _] => before.place(&entry).is_some(),
@@ -175,12 +152,17 @@ impl Growing {
     fn settle(&mut self, kind: Kind) {
         let [.., before, last] = &self.moments[..] else { return };
         let first = |moment: &GrowingMoment| moment.entries.first().map(hash);
+        // Below one heading several devices may have the same caches, which are few of the list.
+        let rows = match before.is_headed {
+            true => last.entries.len().max(before.entries.len()),
+            false => last.entries.len(),
+        };
         let has_twins = !last.is_tentative
             && !last.is_lost
             && !last.is_below
             && !before.is_lost
-            && first(before) != first(last)
-            && last.repeats * 2 <= last.entries.len();
+            && (first(before) != first(last) || kind == Kind::Allocinfo)
+            && last.repeats * 2 <= rows;
         let is_rest = last.is_tentative && last.repeats == 0;
         if !is_rest && !has_twins {
             return;
@@ -188,6 +170,21 @@ impl Growing {
         let rest = self.moments.pop().expect("two at least");
         let before = self.moments.last_mut().expect("two at least");
         rest.entries.into_iter().for_each(|entry| before.take(kind, entry));
+    }
+
+    /// Marks the names that a terminal cut, which are as long as those that came twice; returns whether there are any.
+    fn mark_cut_names(&mut self) -> bool {
+        let Some(chars) = self.cut_chars else { return false };
+        let entries = || self.moments.iter().flat_map(|moment| &moment.entries);
+        if entries().any(|entry| entry.name.chars().count() > chars) {
+            return false;
+        }
+        self.each_entry(|entry| {
+            if entry.name.chars().count() == chars {
+                entry.name.push('\u{2026}');
+            }
+        });
+        true
     }
 
     /// Puts a log of the kernel that has the newest lines first in its order: its clock falls all along.
@@ -211,10 +208,19 @@ impl Growing {
         if self.moments.iter().all(|moment| moment.is_lost) {
             return None;
         }
+        if matches!(Again::of(kind), Again::Moment) {
+            lists::join_twins(&mut self.moments, kind);
+            lists::turn_groups(&mut self.moments, kind);
+        }
+        let has_cut_names = self.mark_cut_names();
         let clock = |moment: &GrowingMoment| moment.stamp.map(|stamp| stamp.clock);
         let first: Option<Clock> = self.moments.first().and_then(clock);
         let is_timed = first.is_some() && self.moments.iter().all(|moment| clock(moment) == first);
         let headings = differing_headings(&self.moments);
+        if kind == Kind::MemoryStat {
+            let moments = self.moments.iter_mut();
+            moments.for_each(|moment| memory_stat::without_sum(&mut moment.entries));
+        }
         self.order_falling_clock();
         let boots = self.moments.chunk_by(|a, b| a.above.boot == b.above.boot).count();
         let last = self.moments.iter().rfind(|moment| !moment.is_lost);
@@ -250,11 +256,26 @@ impl Growing {
         if clock == Some(Clock::Calendar) {
             unwrap(&mut moments);
         }
-        order_by_time(&mut moments, clock);
+        // A moment that was pasted twice is one.
+        moments.dedup_by(|a, b| {
+            a.time_seconds.is_some() && a.time_seconds == b.time_seconds && a.entries == b.entries
+        });
+        let times_fall = order_by_time(&mut moments, clock);
         let may_be_cut = self.is_cut || kind.has_heading() && !self.has_heading;
         let earlier_boots = boots - 1;
         let rows = self.rows;
-        Some(Table { kind, host: None, rows, may_be_cut, clock, headings, earlier_boots, moments })
+        Some(Table {
+            kind,
+            host: None,
+            rows,
+            may_be_cut,
+            has_cut_names,
+            times_fall,
+            clock,
+            headings,
+            earlier_boots,
+            moments,
+        })
     }
 }
 
@@ -276,47 +297,6 @@ fn differing_headings(moments: &[GrowingMoment]) -> Option<Differing> {
         differs(first, moment).is_some() || differs(other, moment).is_some()
     };
     rest.iter().all(is_named).then_some(shown)
-}
-
-impl GrowingMoment {
-    /// Returns where an entry of this key is.
-    fn place(&self, entry: &Entry) -> Option<usize> {
-        let is_it = |at: &u32| self.entries[*at as usize].key() == entry.key();
-        self.places.find(hash(entry), is_it).map(|at| *at as usize)
-    }
-
-    fn push(&mut self, entry: Entry) {
-        // Entries beyond four billion are not found again.
-        if let (None, Ok(at)) = (self.place(&entry), u32::try_from(self.entries.len())) {
-            let entries = &self.entries;
-            self.places.insert_unique(hash(&entry), at, |at| hash(&entries[*at as usize]));
-        }
-        self.entries.push(entry);
-    }
-
-    fn take(&mut self, kind: Kind, entry: Entry) {
-        let Some(at) = self.place(&entry) else {
-            self.push(entry);
-            return;
-        };
-        let known = &mut self.entries[at];
-        match Again::of(kind) {
-            Again::Numbers => {
-                known.objects = known.objects.or(entry.objects);
-                known.slots = known.slots.or(entry.slots);
-                known.object_bytes = known.object_bytes.or(entry.object_bytes);
-                known.slabs = known.slabs.or(entry.slabs);
-                known.pages_per_slab = known.pages_per_slab.or(entry.pages_per_slab);
-            }
-            Again::More | Again::Moment => known.add(&entry),
-        }
-    }
-}
-
-fn hash(entry: &Entry) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    entry.key().hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Adds a day where the time of day begins anew, and a year where a date without a year does.

@@ -36,6 +36,8 @@ pub struct Paste {
     pub text_lines: u64,
     /// Whether the end of a series is missing, as a power cut leaves it
     pub is_torn: bool,
+    /// Whether numbers of pages were counted with 4 KiB each, since the text does not tell how large they are
+    pub is_page_size_taken: bool,
 }
 
 /// What a machine says of its memory.
@@ -60,6 +62,10 @@ pub struct Table {
     pub rows: u64,
     /// Whether the heading that such a file begins with is missing, so that rows may be missing, too
     pub may_be_cut: bool,
+    /// Whether a terminal cut names of caches; caches whose names are left alike are added up
+    pub has_cut_names: bool,
+    /// Whether its moments tell times that do not rise from one to the next, and so are not used
+    pub times_fall: bool,
     /// The headings of two moments, where those of all differ in a name: of two machines, or of parts of one
     #[serde(skip)]
     pub(crate) headings: Option<Differing>,
@@ -137,6 +143,7 @@ impl Paste {
             all.unread_lines += paste.unread_lines;
             all.unread.extend(paste.unread);
             all.is_torn |= paste.is_torn;
+            all.is_page_size_taken |= paste.is_page_size_taken;
             let host_of = |host: Option<String>| {
                 let host = host.or_else(|| only.clone())?;
                 let known = all.hosts.iter().find(|known| host::are_one(known, &host));
@@ -164,6 +171,7 @@ impl Paste {
                     Some(known) => {
                         known.rows += table.rows;
                         known.may_be_cut |= table.may_be_cut;
+                        known.has_cut_names |= table.has_cut_names;
                         known.clock = known.clock.filter(|clock| Some(*clock) == table.clock);
                         known.moments.extend(table.moments);
                     }
@@ -172,7 +180,9 @@ impl Paste {
             }
         }
         all.unread.truncate(UNREAD_MAX);
-        all.tables.iter_mut().for_each(|table| order_by_time(&mut table.moments, table.clock));
+        for table in &mut all.tables {
+            table.times_fall |= order_by_time(&mut table.moments, table.clock);
+        }
         all
     }
 }
@@ -186,11 +196,12 @@ const DATE_SECONDS_MIN: f64 = 946_684_800.0;
 const HOUR_SECONDS: f64 = 3600.0;
 
 /// Puts moments in the order of their times, if all have one and they are dates; forgets times that do not tell moments
-/// apart. Time since a boot does not tell the order: the machine may have booted between them.
-pub(crate) fn order_by_time(moments: &mut [Moment], clock: Option<Clock>) {
+/// apart, and returns whether there were such. Time since a boot does not tell the order: the machine may have booted between
+/// them.
+pub(crate) fn order_by_time(moments: &mut [Moment], clock: Option<Clock>) -> bool {
     let time = |moment: &Moment| moment.time_seconds;
     if moments.len() < 2 {
-        return;
+        return false;
     }
     let mut times: Vec<f64> = moments.iter().filter_map(time).collect();
     let mut back = times.windows(2).map(|pair| pair[0] - pair[1]).filter(|back| *back > 0.0);
@@ -213,8 +224,10 @@ pub(crate) fn order_by_time(moments: &mut [Moment], clock: Option<Clock>) {
     }
     let are_apart = times.windows(2).all(|pair| pair[0] < pair[1]);
     let is_long = times.last().zip(times.first()).is_some_and(|(b, a)| b - a >= SPAN_SECONDS_MIN);
-    match times.len() == moments.len() && are_apart && is_long {
+    let are_told = times.len() == moments.len();
+    match are_told && are_apart && is_long {
         true => moments.sort_by(|a, b| time(a).partial_cmp(&time(b)).unwrap_or(Ordering::Equal)),
         false => moments.iter_mut().for_each(|moment| moment.time_seconds = None),
     }
+    are_told && !are_apart
 }

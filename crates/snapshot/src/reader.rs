@@ -9,20 +9,24 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use self::open::{Open, lead};
 use crate::cut::{Alone, Cut, Joined};
 use crate::edge::{Columns, Edge};
-use crate::entry::{Entry, Machine};
+use crate::entry::Entry;
 use crate::free::{self, FreeBlocks};
 use crate::heading::Heading;
 use crate::host;
 use crate::html;
-use crate::line::cleaned;
+use crate::line::{cleaned, without_escapes};
 use crate::machines::{self, SaidAt};
-use crate::moments::{Above, Growing};
+use crate::moment::Above;
+use crate::moments::Growing;
 use crate::paste::{Paste, Said, Table, UNREAD_MAX, Unread};
-use crate::rows::{Below, Found, Kind, READERS, machine, stack};
+use crate::quoted::{self, Quoted};
+use crate::rows::{Below, Found, Kind, READERS, alloc_traces, machine, memleak, slabinfo2};
 use crate::sides::{Side, Sides};
 use crate::stamp::{self, Clock, Stamp};
+use crate::wrapped;
 
 /// A heading ends after this many lines without a row.
 const STRANGE_LINES_MAX: u32 = 3;
@@ -38,6 +42,8 @@ const CLOCK_SHARE_MAX: f64 = 0.5;
 const QUOTED_CHARS: usize = 60;
 
 mod above;
+mod open;
+mod said;
 
 /// A table of the text: its kind, and the place of its host among those that are named; 0 before one is.
 type TableId = (Kind, usize);
@@ -64,6 +70,8 @@ pub struct Reader {
     is_below_rule: bool,
     /// The column of a spreadsheet that has hosts
     host_column: Option<usize>,
+    /// Where the columns of a spreadsheet are, if not where the kernel has them
+    column_order: Option<Vec<usize>>,
     /// The one that was named last
     host: usize,
     /// The kind whose heading was seen last, and how many strange lines ago
@@ -72,7 +80,7 @@ pub struct Reader {
     columns: Columns,
     /// Where the line ends
     edge: Edge,
-    open: Option<(Kind, Entry, Option<Stamp>)>,
+    open: Option<Open>,
     stamp: Option<Stamp>,
     weak: Vec<(usize, Entry)>,
     paste: Paste,
@@ -93,7 +101,15 @@ pub struct Reader {
     addresses: HashSet<u64>,
     /// The open entry was listed before
     is_listed: bool,
+    /// The place of the memory cgroup whose numbers follow, among the hosts
+    cgroup: Option<usize>,
+    /// The kernel that was named last
+    release: Option<String>,
+    /// The cache whose traces of allocations follow, by the path of their file
+    traced_cache: Option<String>,
     sides: Sides,
+    /// Lines of a mail that were cut
+    quoted: Quoted,
 }
 
 impl Reader {
@@ -106,6 +122,33 @@ impl Reader {
     /// Takes the next line.
     pub fn line(&mut self, line: &str) {
         self.number += 1;
+        // A comparison in colours has its signs behind them.
+        let line = &*without_escapes(line);
+        match self.quoted.line(line) {
+            quoted::Line::AsItIs => self.of_log(line),
+            quoted::Line::Begun => {}
+            quoted::Line::Whole(line) => self.of_log(&line),
+        }
+    }
+
+    /// Takes a line that a collector of logs may have wrapped.
+    fn of_log(&mut self, line: &str) {
+        let Some(wrapped) = wrapped::of(line) else { return self.of_html(line) };
+        if let Some(host) = &wrapped.host {
+            self.name_host(host, false);
+        }
+        match (wrapped.text, wrapped.stamp) {
+            (Some(text), stamp) => {
+                self.stamp = stamp.or(self.stamp);
+                text.lines().for_each(|line| self.of_html(line));
+            }
+            (None, Some(stamp)) => self.tables.values_mut().for_each(|table| table.late(stamp)),
+            (None, None) => {}
+        }
+    }
+
+    /// Takes a line that HTML may make several.
+    fn of_html(&mut self, line: &str) {
         match html::lines(line) {
             Some(lines) => lines.into_iter().for_each(|line| self.part(line)),
             None => self.of_sides(line),
@@ -174,6 +217,9 @@ impl Reader {
         if self.goes_on(&words) {
             return;
         }
+        if memleak::is_allocation(&words) {
+            return;
+        }
         // The head of an interval of bcc's tools, whose numbers are of no row.
         if words.iter().take(2).any(|word| *word == "loadavg:") {
             self.tables.values_mut().for_each(Growing::boundary);
@@ -183,7 +229,7 @@ impl Reader {
         if stamp.is_some_and(|stamp| stamp.clock == Clock::Words) || host::is_moment(&words) {
             self.end_cut();
             self.above.heading.line(&words);
-            self.tables.values_mut().for_each(Growing::boundary);
+            self.begin_moments();
             return;
         }
         self.find_place(line, &words);
@@ -191,6 +237,7 @@ impl Reader {
             self.end_cut();
             self.below = Some((reader.kind, 0));
             self.host_column = words.iter().position(|word| is_host_column(word));
+            self.column_order = slabinfo2::order(&words);
             let stamp = self.stamp;
             self.table(reader.kind).heading(reader.kind, stamp);
             // Headings are as long as each other in every series, and no column cuts them.
@@ -202,6 +249,11 @@ impl Reader {
             free::add(self.free.entry(self.host).or_default(), list);
             return;
         }
+        let sorted: Option<Vec<&str>> = self.column_order.as_ref().and_then(|order| {
+            let word = |at: &usize| words.get(*at).copied();
+            order.iter().map(word).collect()
+        });
+        let words = sorted.unwrap_or(words);
         let found = self.found(&words);
         if self.joins(&clean, found.as_ref()) {
             return;
@@ -209,8 +261,8 @@ impl Reader {
         match found {
             Some((kind, found)) => self.take(kind, found, &words),
             None => {
-                if let Some(machine) = machine::read(&words) {
-                    self.add_machine(&machine);
+                if let Some(line) = machine::read(&words) {
+                    self.add_machine(&line);
                 } else {
                     self.strange(&words, above, stamp.is_some());
                 }
@@ -221,6 +273,9 @@ impl Reader {
     /// Returns the tables.
     #[must_use]
     pub fn finish(mut self) -> Paste {
+        if let Some(rest) = self.quoted.rest() {
+            self.of_html(&rest);
+        }
         self.end_sides();
         self.close();
         self.end_cut();
@@ -231,6 +286,7 @@ impl Reader {
                 self.add(Kind::Slabinfo, entry);
             }
         }
+        self.count_pages();
         let has_hosts = self.has_hosts();
         let Self { mut tables, order, mut paste, number, mut machine, free, hosts, .. } = self;
         let names = hosts.into_iter().filter(|host| has_hosts || !host.is_label);
@@ -259,53 +315,6 @@ impl Reader {
         paste.hosts = hosts;
         paste.lines = number;
         paste
-    }
-
-    /// Takes a line that belongs to the entry above it: a frame of its stack, or what its tool prints beside.
-    fn goes_on(&mut self, words: &[&str]) -> bool {
-        let Some((kind, entry, _)) = &mut self.open else { return false };
-        if let Some(frame) = stack::frame(words) {
-            entry.stack.push(frame);
-            return true;
-        }
-        if (kind.reader().further)(words, entry) {
-            return true;
-        }
-        let beside: &[&str] = match kind {
-            Kind::Kmemleak => &["comm", "hex", "backtrace", "age"],
-            Kind::PageOwner => &["PFN", "Page", "Charged"],
-            _ => &[],
-        };
-        let is_hex = |word: &&str| word.len() == 2 && u8::from_str_radix(word, 16).is_ok();
-        // The end of `N bytes in M allocations from stack`.
-        let is_end = *kind == Kind::Memleak
-            && entry.stack.is_empty()
-            && "allocations from stack".ends_with(&words.join(" "));
-        let is_beside = is_end
-            || beside.contains(&words[0].trim_end_matches(':'))
-            || *kind == Kind::Kmemleak && words.iter().take(4).all(is_hex);
-        if !is_beside {
-            self.close();
-        }
-        is_beside
-    }
-
-    /// Ends the entry whose stack was read.
-    fn close(&mut self) {
-        let Some((kind, mut entry, stamp)) = self.open.take() else { return };
-        if std::mem::take(&mut self.is_listed) {
-            return;
-        }
-        if let Some(owner) = stack::owner(&entry.stack) {
-            let (name, module) = owner.split_once(' ').unwrap_or((owner, ""));
-            (entry.name, entry.place) = (name.to_owned(), module.to_owned());
-        }
-        if entry.name.is_empty() {
-            entry.name = "(no stack)".to_owned();
-        }
-        let now = std::mem::replace(&mut self.stamp, stamp);
-        self.add(kind, entry);
-        self.stamp = now;
     }
 
     /// Returns what the words are by themselves: a row, its begin, or what is damaged.
@@ -357,7 +366,9 @@ impl Reader {
         }
         match cut.with(clean, self.edge) {
             Joined::Row(kind, entry) => self.add(kind, entry),
-            Joined::Open(kind, entry) => self.open = Some((kind, entry, self.stamp)),
+            Joined::Open(kind, entry) => {
+                self.open = Some(Open { kind, entry, stamp: self.stamp, lead: Vec::new() });
+            }
             Joined::More(cut) => self.cut = Some(cut),
             Joined::Apart(cut) => {
                 self.cut = Some(cut);
@@ -393,9 +404,13 @@ impl Reader {
                 Alone::Row(entry)
             }
             Found::Row(entry) => return self.add(kind, entry),
-            Found::Open(entry) => {
+            Found::Open(mut entry) => {
+                if let (Kind::AllocTraces, Some(cache)) = (kind, &self.traced_cache) {
+                    alloc_traces::count_bytes(&mut entry, cache);
+                }
                 self.is_listed = kind == Kind::Kmemleak && !self.is_new(words);
-                self.open = Some((kind, entry, self.stamp));
+                let lead = lead(kind, words);
+                self.open = Some(Open { kind, entry, stamp: self.stamp, lead });
                 return;
             }
             Found::Part(Some(row)) => match self.below(kind) {
@@ -435,34 +450,6 @@ impl Reader {
         begun.collect()
     }
 
-    fn add_machine(&mut self, said: &Machine) {
-        let (stamp, host, above) = (self.stamp, self.host, self.above.clone());
-        let is_first_zone = self.zones.as_ref().is_some_and(|(zone, first)| zone == first);
-        let machines = &mut self.machine;
-        let says_again = |last: &Machine| {
-            let fields = |m: &Machine| {
-                [
-                    m.memory_bytes,
-                    m.slab_bytes,
-                    m.reclaimable_bytes,
-                    m.unreclaimable_bytes,
-                    m.caches_bytes,
-                ]
-            };
-            fields(last).iter().zip(fields(said)).any(|(a, b)| a.is_some() && b.is_some())
-        };
-        match machines.last_mut() {
-            Some(last) if last.host == host && !says_again(&last.machine) => {
-                last.machine.complete(said);
-            }
-            // A machine has the slabs of all its nodes.
-            Some(last) if last.host == host && self.zones.is_some() && !is_first_zone => {
-                last.machine.add(said);
-            }
-            _ => machines.push(SaidAt { machine: *said, stamp, host, above }),
-        }
-    }
-
     /// Takes a line that is nothing by itself: a time alone may end a moment, the begin of a row waits for its rest, and many
     /// of them end what a heading began.
     fn strange(&mut self, words: &[&str], above: Edge, is_time: bool) {
@@ -497,7 +484,7 @@ impl Reader {
             self.cut = Some(Cut::new(kinds, &text, self.edge, self.number, self.stamp, alone));
         }
         if is_time {
-            self.tables.values_mut().for_each(Growing::boundary);
+            self.begin_moments();
         }
         if is_omission(words) {
             self.tables.values_mut().for_each(Growing::omit);
@@ -507,6 +494,13 @@ impl Reader {
         if *lines > STRANGE_LINES_MAX {
             self.below = None;
         }
+    }
+
+    /// Tells all tables that what follows may be another moment, in which objects are listed anew.
+    fn begin_moments(&mut self) {
+        self.close();
+        self.addresses.clear();
+        self.tables.values_mut().for_each(Growing::boundary);
     }
 
     /// Tells all tables of a line besides their rows.
@@ -535,7 +529,8 @@ impl Reader {
     }
 
     fn table(&mut self, kind: Kind) -> &mut Growing {
-        let id = (kind, self.host);
+        let of_cgroup = self.cgroup.filter(|_| kind == Kind::MemoryStat);
+        let id = (kind, of_cgroup.unwrap_or(self.host));
         if !self.tables.contains_key(&id) {
             self.order.push(id);
         }

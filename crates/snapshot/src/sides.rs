@@ -145,7 +145,7 @@ fn middle(line: &str) -> Option<usize> {
         let text = cleaned(text);
         let mut words = text.split(' ').skip(1);
         words.next().is_some_and(|word| count(word).is_some())
-            && words.next().is_some_and(|word| count(word).is_some())
+            && words.next().is_some_and(|word| count(word).is_some() || word == "kB")
     };
     let first = line.find(name)?;
     let rest = &line[first + name.len()..];
@@ -205,6 +205,21 @@ mod tests {
         assert_eq!(objects(&text), expected());
         assert_eq!(objects(&format!("> {}\n> {}\n", row("a-1", 1), row("b-1", 5))).len(), 1);
         assert!(!is_place("12") && !is_place("abc") && is_place("1,2d5"));
+    }
+
+    #[test]
+    fn meminfo_beside_meminfo_is_two_moments() {
+        let row = |name: &str, one: u64, other: u64| {
+            format!("{name}: {one} kB\t\t| {name}: {other} kB\n")
+        };
+        let text =
+            row("MemTotal", 9000, 9000) + &row("Slab", 100, 150) + &row("SUnreclaim", 60, 110);
+        let paste = Paste::read(text.as_bytes()).unwrap();
+        let kept = |moment: &crate::Moment| {
+            moment.entries.iter().find(|entry| entry.name == "SUnreclaim")?.slab_bytes
+        };
+        let kept: Vec<_> = paste.tables[0].moments.iter().map(kept).collect();
+        assert_eq!(kept, [Some(60 << 10), Some(110 << 10)]);
     }
 
     #[test]

@@ -27,10 +27,7 @@ pub(crate) enum Clock {
     Words,
 }
 
-use crate::spoken;
-
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+use crate::{date, spoken};
 
 /// Returns the time that a cleaned line tells, which is all of it or stands at its begin.
 pub(crate) fn of_line(line: &str) -> Option<Stamp> {
@@ -53,7 +50,7 @@ pub(crate) fn of_line(line: &str) -> Option<Stamp> {
     };
     // `dmesg -T` writes it in brackets.
     let is_bracketed =
-        words.first().is_some_and(|word| word.strip_prefix('[').is_some_and(is_weekday));
+        words.first().is_some_and(|word| word.strip_prefix('[').is_some_and(date::is_weekday));
     let words: Vec<&str> = match is_bracketed {
         true => words.iter().map(|word| word.trim_matches(['[', ']'])).collect(),
         false => words,
@@ -70,18 +67,16 @@ pub(crate) fn of_line(line: &str) -> Option<Stamp> {
         && first.len() == "00:00:00".len()
         && first.split(':').count() == 3
     {
-        return Some(Stamp { clock: Clock::Calendar, seconds: time_of_day(first)? });
-    }
-    if let Some(stamp) = iso(first, words.get(1).copied()) {
-        return Some(stamp.beside(&words));
+        return Some(Stamp { clock: Clock::Calendar, seconds: date::time_of_day(first)? });
     }
     // `date +%s` alone in its line.
     if words.len() == 1 && first.len() == 10 {
         let seconds: u64 = first.parse().ok()?;
         return Some(Stamp { clock: Clock::Date, seconds: seconds as f64 });
     }
-    let at = usize::from(is_weekday(first));
-    calendar(&words[at..]).map(|stamp| stamp.beside(&words))
+    let date = date::read(&words)?;
+    let clock = if date.has_year { Clock::Date } else { Clock::Calendar };
+    Some(Stamp { clock, seconds: date.seconds }.beside(&words))
 }
 
 impl Stamp {
@@ -169,93 +164,8 @@ pub(crate) fn boot_seconds_within(words: &[&str]) -> Option<f64> {
 fn clock_time(first: &str) -> Option<Stamp> {
     let time = first.strip_prefix('[').and_then(|time| time.strip_suffix(']'))?;
     let is_time = time.len() == "00:00:00".len() && time.split(':').count() == 3;
-    let seconds = is_time.then(|| time_of_day(time))??;
+    let seconds = is_time.then(|| date::time_of_day(time))??;
     Some(Stamp { clock: Clock::Calendar, seconds })
-}
-
-/// Reads `2026-03-03T04:00:01Z`, or date and time as two words.
-fn iso(first: &str, second: Option<&str>) -> Option<Stamp> {
-    let first = first.trim_start_matches('[');
-    let (date, time) = match first.split_once('T') {
-        Some((date, time)) => (date, time),
-        None => (first, second?),
-    };
-    let mut parts = date.split(['-', '/']);
-    let mut number = || parts.next()?.parse::<i64>().ok();
-    let (year, month, day) = (number()?, number()?, number()?);
-    if !(1970..=9999).contains(&year) {
-        return None;
-    }
-    let seconds = days(year, month, day)? * 86_400.0 + time_of_day(time)?;
-    Some(Stamp { clock: Clock::Date, seconds })
-}
-
-/// Reads `Mar 3 04:15:10`, with a year anywhere behind, or none.
-fn calendar(words: &[&str]) -> Option<Stamp> {
-    let (month, day, time) = match words {
-        [day, month, year, time, ..] if is_month(month) && year.len() == 4 => {
-            let seconds = days(year.parse().ok()?, place(month)?, day.parse().ok()?)?;
-            let seconds = seconds * 86_400.0 + time_of_day(time)?;
-            return Some(Stamp { clock: Clock::Date, seconds });
-        }
-        [month, day, year, time, ..]
-            if is_month(month) && year.len() == 4 && time.contains(':') =>
-        {
-            let day = day.trim_end_matches(',').parse().ok()?;
-            let seconds = days(year.parse().ok()?, place(month)?, day)?;
-            let seconds = seconds * 86_400.0 + time_of_day(time)?;
-            return Some(Stamp { clock: Clock::Date, seconds });
-        }
-        [month, day, time, ..] => (month, day, time),
-        _ => return None,
-    };
-    let (month, day) = (place(month)?, day.trim_end_matches(',').parse().ok()?);
-    let time = time_of_day(time)?;
-    let is_year = |word: &&&str| word.len() == 4 && word.parse::<i64>().is_ok();
-    let year = words.iter().skip(3).take(3).find(is_year);
-    let (clock, year) = match year.and_then(|year| year.parse().ok()) {
-        Some(year) => (Clock::Date, year),
-        // A leap year has every day.
-        None => (Clock::Calendar, 1972),
-    };
-    Some(Stamp { clock, seconds: days(year, month, day)? * 86_400.0 + time })
-}
-
-fn is_weekday(word: &str) -> bool {
-    ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"].iter().any(|day| word.starts_with(day))
-}
-
-fn is_month(word: &str) -> bool {
-    place(word).is_some()
-}
-
-fn place(month: &str) -> Option<i64> {
-    MONTHS.iter().position(|name| month.starts_with(name)).map(|at| at as i64 + 1)
-}
-
-/// Reads `04:00:01`, with a fraction or a zone behind.
-fn time_of_day(text: &str) -> Option<f64> {
-    let text = text.trim_end_matches([']', ',', 'Z']);
-    let text = text.split(['+', '-']).next()?;
-    let mut parts = text.split(':');
-    let mut number = || parts.next()?.replace(',', ".").parse::<f64>().ok();
-    let (hours, minutes) = (number()?, number()?);
-    let seconds = number().unwrap_or(0.0);
-    let is_time = (0.0..24.0).contains(&hours)
-        && (0.0..60.0).contains(&minutes)
-        && (0.0..=60.0).contains(&seconds);
-    is_time.then_some(hours * 3600.0 + minutes * 60.0 + seconds)
-}
-
-/// Returns the days from 1970 to a date of the Gregorian calendar.
-fn days(year: i64, month: i64, day: i64) -> Option<f64> {
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    // Years that begin in March have the leap day at their end.
-    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let leap_days = y.div_euclid(4) - y.div_euclid(100) + y.div_euclid(400);
-    Some((365 * y + leap_days + (153 * m + 2) / 5 + day - 1 - 719_468) as f64)
 }
 
 /// Writes seconds since 1970 as `2026-03-03T04:00:01Z`.

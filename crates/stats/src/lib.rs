@@ -9,8 +9,8 @@
 //! Everything that is random takes a seed and uses [`Rng`], so the same input gives the same answer on
 //! every machine, today and after an update of the dependencies.
 //!
-//! The modules, lower ones first, are `error`, `sample`, `rng`; `summary`, `holm`; `bootstrap`,
-//! `outlier`, `rank_test`; `shift`; `compare`; `sequential`.
+//! The modules, lower ones first, are `error`, `sample`, `rng`; `summary`, `holm`, `explanation`; `bootstrap`, `outlier`,
+//! `rank_test`, `regression`; `shift`, `trend`; `compare`; `sequential`.
 //!
 //! # Invariants
 //! No function drops a value; outliers are flagged ([`outliers`]) and stay in. A value that is not a
@@ -23,9 +23,11 @@
 mod bootstrap;
 mod compare;
 mod error;
+mod explanation;
 mod holm;
 mod outlier;
 mod rank_test;
+mod regression;
 mod rng;
 mod sample;
 mod sequential;

@@ -83,7 +83,10 @@ const CSOURCE: House = House {
 
 const LINUX: House = House {
     name: "linux",
-    levels: &[&["gfp", "kmalloc", "owner", "release", "slabinfo", "token"], &["accounting"]],
+    levels: &[
+        &["gfp", "helper_names", "kmalloc", "release", "slabinfo", "token"],
+        &["accounting", "owner"],
+    ],
     left: &[],
 };
 
@@ -91,12 +94,14 @@ const LINUX: House = House {
 const SNAPSHOT: House = House {
     name: "snapshot",
     levels: &[
-        &["edge", "entry", "free", "host", "html", "series", "known"],
+        &["date", "edge", "entry", "free", "host", "html", "quoted", "series", "known"],
         &["line", "heading"],
         &["spoken"],
         &["stamp"],
-        &["rows"],
+        &["rows", "wrapped"],
         &["cut", "paste", "holders"],
+        &["moment"],
+        &["lists"],
         &["moments", "growth"],
         &["machines", "sides"],
         &["reader"],
@@ -119,9 +124,9 @@ const STATS: House = House {
     levels: &[
         &["error"],
         &["sample", "rng"],
-        &["summary", "holm"],
-        &["bootstrap", "outlier", "rank_test", "trend"],
-        &["shift"],
+        &["summary", "holm", "explanation"],
+        &["bootstrap", "outlier", "rank_test", "regression"],
+        &["shift", "trend"],
         &["compare"],
         &["sequential"],
     ],

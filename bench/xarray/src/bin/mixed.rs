@@ -3,13 +3,14 @@
 //! `mixed [--rounds N] [--ms N] [--map NAME]`. 100,000 entries that are there all the time. A thread takes keys in random order,
 //! looks them up, or replaces what is stored there, in 0, 1 and 10 of 100 operations. Each map holds integers, and owners of an
 //! integer on the heap (`Box`, or what the map has for it); `--map` chooses some by name, for a profiler. Rounds are
-//! interleaved, and the least and the greatest are printed beside the median. Below that, what a map of ids takes to hand one
-//! out, look it up and take it back.
+//! interleaved, and the least and the greatest are printed beside the median. The rows "words, one lock" are no map: they are
+//! what a map takes at least that has one lock for all changes, as Linux's array. Below that, what a map of ids takes to hand
+//! one out, look it up and take it back.
 
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use bench_xarray::keys::{self, KeySet, Random};
@@ -200,6 +201,84 @@ map!(
     map.insert(key, Box::new(value))
 );
 
+/// Words by a hash of their keys, of which two may share one, and a lock for all changes.
+struct Words {
+    words: Vec<AtomicU64>,
+    lock: Lock,
+}
+
+/// A lock on a line of its own.
+#[repr(align(128))]
+struct Lock(AtomicBool);
+
+/// A power of two above [`ENTRIES`] and the symbols of a kernel.
+const WORDS_BITS: u32 = 18;
+
+impl Words {
+    fn new() -> Self {
+        let words = (0..1 << WORDS_BITS).map(|_| AtomicU64::new(0)).collect();
+        Self { words, lock: Lock(AtomicBool::new(false)) }
+    }
+
+    #[inline]
+    fn word(&self, key: u64) -> &AtomicU64 {
+        // The multiplier is 2 to the power of 64 over the golden ratio (Knuth).
+        let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        &self.words[(hash >> (u64::BITS - WORDS_BITS)) as usize]
+    }
+
+    #[inline]
+    fn locked<T>(&self, work: impl FnOnce() -> T) -> T {
+        while self.lock.0.swap(true, Ordering::Acquire) {
+            while self.lock.0.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        }
+        let result = work();
+        self.lock.0.store(false, Ordering::Release);
+        result
+    }
+}
+
+map!(
+    WordsValues,
+    Words,
+    Words::new(),
+    |map, key, value| map.word(key).load(Ordering::Acquire),
+    map.locked(|| map.word(key).store(value, Ordering::Release))
+);
+
+/// Values on the heap that words lead to; the one that is replaced takes the next value.
+struct Places {
+    words: Words,
+    values: Vec<AtomicU64>,
+    spare: AtomicU64,
+}
+
+impl Places {
+    fn new() -> Self {
+        let words = Words::new();
+        let all = 0..(1 << WORDS_BITS) + 1;
+        words.words.iter().zip(1..).for_each(|(word, at)| word.store(at, Ordering::Relaxed));
+        Self { words, values: all.map(|_| AtomicU64::new(0)).collect(), spare: AtomicU64::new(0) }
+    }
+}
+
+map!(
+    WordsBoxes,
+    Places,
+    Places::new(),
+    |map, key, value| {
+        let place = map.words.word(key).load(Ordering::Acquire);
+        map.values[place as usize].load(Ordering::Relaxed)
+    },
+    map.words.locked(|| {
+        let place = map.spare.load(Ordering::Relaxed);
+        map.values[place as usize].store(value, Ordering::Relaxed);
+        map.spare.store(map.words.word(key).swap(place, Ordering::AcqRel), Ordering::Relaxed);
+    })
+);
+
 /// The maps, by what they hold: ours first.
 fn maps() -> Vec<(&'static str, &'static str, Box<dyn Work>)> {
     vec![
@@ -210,6 +289,7 @@ fn maps() -> Vec<(&'static str, &'static str, Box<dyn Work>)> {
         ("dashmap", "values", DashValues::boxed()),
         ("masstree", "values", MasstreeValues::boxed()),
         ("congee", "values", CongeeValues::boxed()),
+        ("words, one lock", "values", WordsValues::boxed()),
         ("slablab XArray", "boxes", OursBoxes::boxed()),
         ("papaya", "boxes", PapayaBoxes::boxed()),
         ("scc HashMap", "boxes", SccHashBoxes::boxed()),
@@ -218,6 +298,7 @@ fn maps() -> Vec<(&'static str, &'static str, Box<dyn Work>)> {
         ("masstree", "boxes", MasstreeBoxes::boxed()),
         ("congee", "boxes (Arc)", CongeeBoxes::boxed()),
         ("crossbeam SkipMap", "boxes", SkipBoxes::boxed()),
+        ("words, one lock", "boxes", WordsBoxes::boxed()),
     ]
 }
 

@@ -8,6 +8,7 @@
 //! Only values of the same metric are compared, and a column that counts is left out. What has a mean and a deviation alone
 //! is never tested.
 
+mod asked;
 mod hackbench;
 mod hyperfine;
 mod lines;
@@ -25,6 +26,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
+pub use self::asked::Asked;
 pub use self::sample::{Measured, Sample, Values};
 pub use self::sides::{Side, Sides, sides};
 pub(crate) use self::table::{is_called_like_metric, is_long, is_no_value};

@@ -49,7 +49,7 @@ unsafe impl Reclaim for Call {
     }
 }
 
-static CALLS: Queue<Call> = Queue::new(64);
+static CALLS: Queue<Call> = Queue::new(256);
 
 /// Calls the function with the head when all sections open now have been left. The call is made at once if no other
 /// thread reads and this one is neither in a section nor in such a function. It needs no memory. Linux: `call_rcu`.

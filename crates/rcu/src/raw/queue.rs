@@ -207,7 +207,9 @@ impl<R: Reclaim> Queue<R> {
                 Err(now) => first = now,
             }
         }
-        self.pending_count.fetch_add(chain.count, Ordering::Relaxed) + chain.count >= self.batch
+        let before = self.pending_count.fetch_add(chain.count, Ordering::Relaxed);
+        // Only at each further batch: a collection costs all CPUs a barrier, also where a reader lets none of them be reclaimed.
+        before / self.batch != (before + chain.count) / self.batch
     }
 
     fn take_pending(&self) -> Chain<R> {

@@ -93,8 +93,7 @@ impl Budget {
 ///
 /// # Errors
 ///
-/// Fails as [`crate::replay()`] does; returns [`Error::Budget`] for less memory than live objects
-/// request.
+/// Fails as [`crate::replay()`] does; returns [`Error::MachineTooSmall`] for less memory than a machine boots with.
 pub fn budget(
     reader: &TraceReader,
     kind: BackendKind,
@@ -106,9 +105,6 @@ pub fn budget(
     let whole = replay::replay(reader, &roomy, progress)?;
     let recorded = &whole.allocators[0];
     let requested_bytes_peak = recorded.requested_bytes.peak;
-    if memory_bytes < requested_bytes_peak {
-        return Err(Error::Budget { memory_bytes, live_bytes: requested_bytes_peak });
-    }
     if memory_bytes < MEMORY_BYTES_MIN {
         let memory_bytes_min = MEMORY_BYTES_MIN;
         return Err(Error::MachineTooSmall { memory_bytes, memory_bytes_min });

@@ -55,7 +55,7 @@ pub(crate) fn unsuited(site: &str, profile: &Profile) -> Option<NotTried> {
     if PAYLOAD.contains(&name) {
         return Some(NotTried::Payload);
     }
-    if Helpers::known().has(site) {
+    if Helpers::known().has_of_any_size(site) {
         return Some(NotTried::Helper);
     }
     let many = profile.sizes.len() > 1 || profile.allocs_of_other_sizes > 0;

@@ -63,6 +63,9 @@ pub struct OrderCall {
 /// Bytes of a page of most machines, where a recording does not tell.
 const PAGE_BYTES: u64 = 4 << 10;
 
+/// `kvmalloc` refuses more than INT_MAX bytes, which `mm/util.c` and `mm/slub.c` check @ 5.12 to 7.3.
+const KVMALLOC_BYTES_MAX: u64 = i32::MAX as u64;
+
 /// What a function asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Needs {
@@ -94,15 +97,17 @@ impl OrderRoom {
                 OrderMoment { time_ns: moment.time_ns, blocks, pages, recorded_blocks }
             })
             .collect();
+        let page_bytes = if replay.page_bytes == 0 { PAGE_BYTES } else { replay.page_bytes };
+        let block_bytes = page_bytes << order;
         let call = |(call, needs): (&'static str, Needs)| {
-            let has = moments.iter().filter(|moment| moment.has(needs, order));
+            let is_refused = needs == Needs::BlockOrPages && block_bytes > KVMALLOC_BYTES_MAX;
+            let has = moments.iter().filter(|moment| !is_refused && moment.has(needs, order));
             OrderCall { call, is_contiguous: needs == Needs::Block, moments: has.count() as u64 }
         };
-        let page_bytes = if replay.page_bytes == 0 { PAGE_BYTES } else { replay.page_bytes };
         let orders = replay.moments.first().map_or(0, |moment| moment.free_blocks.len());
         OrderRoom {
             order,
-            block_bytes: page_bytes << order,
+            block_bytes,
             max_order: orders.saturating_sub(1) as u8,
             is_start_recorded: replay.is_start_recorded,
             fit: replay.fit.clone(),
@@ -115,6 +120,12 @@ impl OrderRoom {
     #[must_use]
     pub fn is_always_there(&self) -> bool {
         !self.moments.is_empty() && self.moments.iter().all(|moment| moment.blocks > 0)
+    }
+
+    /// Returns whether `kvmalloc` refuses so much, whatever is free.
+    #[must_use]
+    pub fn is_beyond_kvmalloc(&self) -> bool {
+        self.block_bytes > KVMALLOC_BYTES_MAX
     }
 
     /// Returns the moment at which fewest blocks could be had, the first of several.
@@ -172,6 +183,14 @@ mod tests {
         assert_eq!(calls[3..5], [("kvmalloc", 2), ("vmalloc", 2)]);
         assert!(!room.is_always_there() && room.least().unwrap().time_ns == 5);
         assert!(!OrderRoom::default().is_always_there());
+        // kvmalloc refuses 2 GiB, for which vmalloc has the pages.
+        let moments = vec![moment(0, 0, 1 << 20, None)];
+        let replay = PageReplay { page_bytes: 4096, moments, ..PageReplay::default() };
+        let room = |order| OrderRoom::of(order, &replay);
+        let had =
+            |order| room(order).calls[3..5].iter().map(|call| call.moments).collect::<Vec<_>>();
+        assert_eq!((had(18), had(19)), (vec![1, 1], vec![0, 1]));
+        assert!(!room(18).is_beyond_kvmalloc() && room(19).is_beyond_kvmalloc());
         // Traces of boots do not tell how large a page is.
         assert_eq!(OrderRoom::of(8, &PageReplay::default()).block_bytes, 1 << 20);
     }

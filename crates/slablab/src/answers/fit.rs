@@ -88,7 +88,13 @@ fn sentences(budget: &Budget) -> Vec<String> {
         }
     };
     let asked = bytes(budget.requested_bytes_peak);
-    let mut sentences = vec![verdict, format!("Its live objects ask for {asked} at most.")];
+    let live = match budget.memory_bytes < budget.requested_bytes_peak {
+        true => format!(
+            "Its live objects alone ask for {asked} at once, which is more, so no allocator fits it."
+        ),
+        false => format!("Its live objects ask for {asked} at most."),
+    };
+    let mut sentences = vec![verdict, live];
     sentences.extend(first_failures(budget).next());
     sentences
 }

@@ -8,8 +8,8 @@ use crate::output::{bytes, duration};
 
 /// What the columns of the table are.
 pub(super) const HOW: &str = "Bytes of the objects. The rate is the median slope of all pairs of moments (Theil and Sen), with \
-    its 95 % interval. A rise is told from chance, steps and dips, and over two days from a daily wave. Fewer than five moments \
-    have no interval and no verdict.";
+    its 95 % interval, which is wider where moments follow each other. A rise is told from chance, steps, dips and what is freed \
+    again, and over three days from a daily wave. Fewer than five moments have no interval and no verdict.";
 
 /// What becomes of the entries of a table.
 pub(super) struct Growing<'a> {
@@ -46,13 +46,24 @@ impl<'a> Growing<'a> {
         }
         let rose: Vec<_> = self.growth.iter().filter(|g| g.pace == Pace::Rose).collect();
         if let [first, ..] = &rose[..] {
+            let what = match self.noun {
+                "part" => format!("{} takes", first.name),
+                _ => format!("Objects of {} take", first.name),
+            };
             return Some(format!(
-                "Objects of {} take {} more than at the first moment{over} ({}). {} cannot tell a leak from a cache that \
-                 fills: take five or more.",
-                first.name,
+                "{what} {} more than at the first moment{over} ({}). {} cannot tell a leak from a cache that fills: take \
+                 five or more.",
                 bytes(u64::try_from(first.change_bytes()).unwrap_or(0)),
                 rate(&first.rise),
                 counted(first.moments as u64, "moment")
+            ));
+        }
+        if let Some(first) = self.growth.iter().find(|growth| growth.pace == Pace::MayGrow) {
+            return Some(format!(
+                "Whether {} grows cannot be told yet: it rises by {}{over}, and a daily wave, or memory that is freed later, \
+                 explains that as well. Take more moments; to tell growth from a daily wave takes three days.",
+                first.name,
+                rate(&first.rise)
             ));
         }
         Some(match self.growth.iter().map(|growth| growth.moments).max() {
@@ -136,7 +147,7 @@ impl<'a> Growing<'a> {
 
     /// Returns what to look for: what grows and is kept by its users, or else what grows.
     pub(super) fn suspect(&self) -> Option<&'a Growth> {
-        let rises = |g: &&Growth| matches!(g.pace, Pace::Grows | Pace::Rose);
+        let rises = |g: &&Growth| matches!(g.pace, Pace::Grows | Pace::MayGrow | Pace::Rose);
         let kept = |g: &&Growth| rises(g) && self.reclaim(g) != Reclaim::GivenBack;
         self.growth.iter().find(kept).or_else(|| self.growth.iter().find(rises))
     }
@@ -166,6 +177,7 @@ impl<'a> Growing<'a> {
             field::text("verdict", "pace", |g| {
                 match g.pace {
                     Pace::Grows => "grows",
+                    Pace::MayGrow => "cannot tell yet",
                     Pace::Rose => "rose: cannot tell",
                     Pace::Flat => "no growth shown",
                     Pace::Shrinks => "shrinks",
@@ -218,6 +230,10 @@ pub(super) fn kept(growth: &[Growth]) -> Option<String> {
     let kept = growth.iter().find(|growth| growth.name == "SUnreclaim")?;
     Some(match kept.pace {
         Pace::Grows => format!("SUnreclaim, all that is kept, grows by {}.", rate(&kept.rise)),
+        Pace::MayGrow => format!(
+            "Whether SUnreclaim, all that is kept, grows cannot be told yet: it rises by {}.",
+            rate(&kept.rise)
+        ),
         Pace::Rose => format!(
             "SUnreclaim, all that is kept, is {} larger.",
             bytes(u64::try_from(kept.change_bytes()).unwrap_or(0))

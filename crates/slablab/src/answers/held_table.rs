@@ -33,6 +33,12 @@ pub(super) struct HeldTable {
     pub(super) rows: u64,
     /// Whether the heading is missing, so that rows may be missing, too
     pub(super) may_be_cut: bool,
+    /// Whether a terminal cut names of caches
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) has_cut_names: bool,
+    /// Whether times of its moments do not rise, and were not used
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) times_fall: bool,
     pub(super) moments: usize,
     /// Moments without a readable row
     #[serde(skip_serializing_if = "is_zero")]
@@ -77,6 +83,8 @@ impl HeldTable {
         let is_lost = |moment: &Moment| moment.entries.is_empty();
         let lost_moments = table.moments.iter().filter(|moment| is_lost(moment)).count();
         let growth = match &apart {
+            // How much was allocated in an interval tells nothing of what is held.
+            _ if table.kind.tells() == Tells::Flow => Vec::new(),
             // Memory that came or went once does not hide what many moments show.
             Some(Apart::Memory(..)) if moments >= MOMENTS_TELLING => {
                 growth(&table.moments, every_seconds)
@@ -93,6 +101,8 @@ impl HeldTable {
             host: table.host,
             rows: table.rows,
             may_be_cut: table.may_be_cut,
+            has_cut_names: table.has_cut_names,
+            times_fall: table.times_fall,
             moments,
             lost_moments,
             earlier_boots: table.earlier_boots,
@@ -105,21 +115,38 @@ impl HeldTable {
         }
     }
 
-    /// Judges a machine's slabinfo at several moments, in seconds since 1970; nothing if they are not of one kernel or too
-    /// near to each other.
-    pub(super) fn of_slabinfo(moments: &[(u64, &str)]) -> Option<Self> {
-        let text: String = moments
-            .iter()
-            .map(|(seconds, slabinfo)| format!("{}\n{slabinfo}", iso_time(*seconds)))
-            .collect();
-        let paste = Paste::read(text.as_bytes()).ok()?;
-        let table = paste.tables.iter().find(|table| table.kind == Kind::Slabinfo)?;
+    /// Judges a machine's slabinfo at several moments, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// If the moments are not of one kernel or too near to each other, in a sentence.
+    pub(super) fn of_slabinfo(moments: &[(u64, &str)]) -> Result<Self, String> {
+        let time = |ms: u64| {
+            let seconds = iso_time(ms / 1000);
+            format!("{}.{:03}Z", seconds.trim_end_matches('Z'), ms % 1000)
+        };
+        let text: String =
+            moments.iter().map(|(ms, slabinfo)| format!("{}\n{slabinfo}", time(*ms))).collect();
+        let unread = || "What grew between them cannot be told, as their slabinfo has no row.";
+        let paste = Paste::read(text.as_bytes()).map_err(|_| unread())?;
+        let is_slabinfo = |table: &&slablab_snapshot::Table| table.kind == Kind::Slabinfo;
+        let table = paste.tables.iter().find(is_slabinfo).ok_or_else(unread)?;
         let table = Self::new(table.clone(), None, apart(&paste, table), None);
-        Some(table).filter(|table| table.seconds.is_some() && table.apart.is_none())
+        match &table.apart {
+            Some(apart) => Err(growing::apart(apart, false)),
+            None if table.seconds.is_none() => {
+                Err("What grew between them cannot be told, as less than a second lies \
+                                                    between their first begin and their last end."
+                    .to_owned())
+            }
+            None => Ok(table),
+        }
     }
 
     /// Says what grows, or why that cannot be told.
     pub(super) fn growth_sentence(&self) -> Option<String> {
+        if self.kind.tells() == Tells::Flow {
+            return None;
+        }
         let apart = self.apart.as_ref().filter(|_| self.moments > 1);
         let doubt = apart.map(|apart| growing::apart(apart, !self.growth.is_empty()));
         let said = if self.growth.is_empty() && apart.is_some() {
@@ -186,6 +213,13 @@ impl HeldTable {
                 first.name,
                 of_objects(first)
             ),
+            Tells::Totals if families.len() == 1 && first.reclaim != Reclaim::Unknown => {
+                format!(
+                    "{} holds {}{memory}; the other part of the slabs is not in the text.",
+                    first.name,
+                    bytes(*held_bytes)
+                )
+            }
             Tells::Totals if self.kind == Kind::MemoryStat => {
                 format!("Slabs that the cgroup is charged for hold {}.", bytes(*held_bytes))
             }
@@ -256,6 +290,26 @@ impl HeldTable {
         let first = self.holders.families.first()?;
         let cache = known(&first.name)?;
         Some(format!("{}: {}.", first.name, cache.about))
+    }
+
+    /// Says what the sums of the table do not have.
+    pub(super) fn left_out(&self) -> Option<String> {
+        let Holders { held_bytes, slab_page_bytes, unknown_entries, .. } = self.holders;
+        if slab_page_bytes > 0 {
+            return Some(format!(
+                "Pages of slabs ({}, which the allocator itself takes) are not added: the objects in them are listed.",
+                bytes(slab_page_bytes)
+            ));
+        }
+        (unknown_entries > 0 && held_bytes > 0).then(|| {
+            format!(
+                "How many bytes {} has is not in the table, so that sums lack it.",
+                match unknown_entries {
+                    1 => "1 entry".to_owned(),
+                    entries => format!("each of {entries} entries"),
+                }
+            )
+        })
     }
 
     /// Compares the sum of the table with what the machine says.
@@ -449,6 +503,12 @@ fn last_of_each(moments: Vec<Moment>) -> Moment {
         entries.insert(entry.name.clone(), entry);
     }
     Moment { time_seconds: None, entries: entries.into_values().collect() }
+}
+
+/// Returns whether a fact is not worth a field.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(fact: &bool) -> bool {
+    !*fact
 }
 
 /// Returns whether a count is not worth a field.

@@ -223,6 +223,11 @@ impl HoldingAnswer {
         let mut notes = self.notes.clone();
         notes.extend(self.free.as_ref().and_then(FreeAnswer::note));
         let first = &self.tables[0];
+        if let [one, _, ..] = self.hosts()[..] {
+            notes.push(format!(
+                "The first table, which a CSV has, is of {one}; --show table2 and so on are those of others."
+            ));
+        }
         notes.extend(first.beside().map(|said| match &first.host {
             Some(host) => format!("{host}: {said}"),
             None => said,
@@ -237,6 +242,13 @@ impl HoldingAnswer {
                 cut.join(", ")
             ));
         }
+        notes.extend(first.left_out());
+        for table in self.tables.iter().filter(|table| table.has_cut_names) {
+            notes.push(format!(
+                "The terminal cut names of {}, which end in \u{2026}: caches whose names are left alike are added up.",
+                table.name()
+            ));
+        }
         for table in self.tables.iter().filter(|table| table.partial_moments > 0) {
             notes.push(format!(
                 "{} of {} with less than half of the rows: what holds memory is told of the list before.",
@@ -248,9 +260,14 @@ impl HoldingAnswer {
             ));
         }
         if !first.growth.is_empty() && first.seconds.is_none() {
-            notes.push(
-                "The moments tell no time that was understood: --every 60s gives it.".to_owned(),
-            );
+            let why = match first.times_fall {
+                true => {
+                    "The times of the moments do not rise from one to the next, as those of several machines or of a list \
+                     that was read twice, and were not used: --every 60s gives the time between them."
+                }
+                false => "The moments tell no time that was understood: --every 60s gives it.",
+            };
+            notes.push(why.to_owned());
         }
         for table in self.tables.iter().filter(|table| table.earlier_boots > 0) {
             notes.push(format!(

@@ -29,6 +29,9 @@ pub(crate) struct InfoAnswer {
     /// The host's slabs at the begin of the first of several traces and at the end of each, where they tell them
     #[serde(skip_serializing_if = "Option::is_none")]
     slabs: Option<HeldTable>,
+    /// Why these are not compared
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slabs_unknown: Option<String>,
     /// The rest of what one trace says; of several only the rows above are known
     #[serde(flatten)]
     one: Option<TraceInfo>,
@@ -130,16 +133,46 @@ impl InfoAnswer {
         };
         let rows = inputs.iter().map(row).collect::<Result<_>>()?;
         let answer = Self::of_rows(rows, inputs::remarks(&inputs));
-        match answer.hosts {
-            1 => Ok(Self { slabs: slabs_between(slabs), ..answer }),
-            _ => Ok(answer),
+        Ok(match answer.slabs_between(slabs) {
+            Ok(slabs) => Self { slabs, ..answer },
+            Err(why) => Self { slabs_unknown: Some(why), ..answer },
+        })
+    }
+
+    /// Returns what becomes of the slabs from recording to recording of one host, or a sentence that says why that is not
+    /// told; nothing of a single trace.
+    fn slabs_between(&self, mut slabs: Vec<SlabsOf>) -> Result<Option<HeldTable>, String> {
+        let all = self.traces.len();
+        if all < 2 {
+            return Ok(None);
         }
+        if self.hosts > 1 {
+            return Err(format!(
+                "What grew between them is not told, as they are of {} hosts.",
+                self.hosts
+            ));
+        }
+        if slabs.len() < 2 {
+            let told =
+                if slabs.is_empty() { "none".to_owned() } else { format!("only {}", slabs.len()) };
+            return Err(format!(
+                "What grew between them cannot be told: {told} of the {all} has the machine's slabinfo of its begin and end, \
+                 which `slablab record` keeps."
+            ));
+        }
+        slabs.sort();
+        let first = slabs[0][0].clone();
+        let ends = slabs.into_iter().map(|[_, end]| end);
+        let moments: Vec<(u64, String)> = std::iter::once(first).chain(ends).collect();
+        let moments: Vec<(u64, &str)> =
+            moments.iter().map(|(at, text)| (*at, text.as_str())).collect();
+        HeldTable::of_slabinfo(&moments).map(Some)
     }
 
     fn of_rows(traces: Vec<TraceRow>, remarks: Vec<String>) -> Self {
         let hosts: BTreeSet<&str> = traces.iter().map(|row| row.host.as_str()).collect();
         let (hosts, events) = (hosts.len() as u64, traces.iter().map(|row| row.events).sum());
-        Self { events, hosts, traces, remarks, slabs: None, one: None }
+        Self { events, hosts, traces, remarks, slabs: None, slabs_unknown: None, one: None }
     }
 
     fn title(&self) -> String {
@@ -164,6 +197,7 @@ impl InfoAnswer {
             ));
         }
         sentences.extend(self.slabs.as_ref().and_then(|slabs| slabs.growing().sentence()));
+        sentences.extend(self.slabs_unknown.clone());
         sentences
     }
 }
@@ -214,30 +248,17 @@ impl TraceRow {
     }
 }
 
-/// A recording's begin and end in seconds since 1970, and slabinfo at both.
+/// A recording's begin and end in milliseconds since 1970, and slabinfo at both.
 type SlabsOf = [(u64, String); 2];
 
 /// Returns what a recording tells of the machine's slabs.
 fn slabs_of(meta: &Meta) -> Option<SlabsOf> {
-    const NS: u64 = 1_000_000_000;
-    let (start, end) = (meta.start_unix_ns? / NS, meta.end_unix_ns? / NS);
+    const NS_PER_MS: u64 = 1_000_000;
+    let (start, end) = (meta.start_unix_ns? / NS_PER_MS, meta.end_unix_ns? / NS_PER_MS);
     let text = |slabs: &Option<SlabSnapshot>| {
         slabs.as_ref().map(|slabs| slabs.slabinfo.clone()).filter(|text| !text.is_empty())
     };
     Some([(start, text(&meta.slabs_start)?), (end, text(&meta.slabs_end)?)])
-}
-
-/// Returns what becomes of the slabs from recording to recording of one host.
-fn slabs_between(mut slabs: Vec<SlabsOf>) -> Option<HeldTable> {
-    if slabs.len() < 2 {
-        return None;
-    }
-    slabs.sort();
-    let first = slabs[0][0].clone();
-    let ends = slabs.into_iter().map(|[_, end]| end);
-    let moments: Vec<(u64, String)> = std::iter::once(first).chain(ends).collect();
-    let moments: Vec<(u64, &str)> = moments.iter().map(|(at, text)| (*at, text.as_str())).collect();
-    HeldTable::of_slabinfo(&moments)
 }
 
 /// Returns the traces, the least trustworthy first.

@@ -136,10 +136,6 @@ impl OrderAnswer {
                     no such block left."
                 .to_owned();
         }
-        let pages = match of("vmalloc") {
-            had if had == all => "the pages for it could be had at each moment".to_owned(),
-            had => format!("the pages for it could be had at {had} of {}", counted(all, "moment")),
-        };
         let contiguous = match self.is_beyond() {
             true => "For a device that needs contiguous memory, reserve it at boot (CMA).",
             false => {
@@ -147,7 +143,32 @@ impl OrderAnswer {
                  at boot (CMA)."
             }
         };
-        format!("Call kvmalloc: {pages}. {contiguous}")
+        let call = match (of("vmalloc"), self.room.is_beyond_kvmalloc()) {
+            // A call that cannot give it is none to advise.
+            (0, _) => {
+                let least = counted(1 << self.room.order, "page");
+                return format!(
+                    "Nothing that the kernel has can be called for it: {least} were free at none of {}. Ask for less, or in \
+                     parts. {contiguous}",
+                    counted(all, "moment")
+                );
+            }
+            (had, true) => format!(
+                "Call vmalloc, as kvmalloc refuses {} and more: {}.",
+                bytes(1 << 31),
+                self.pages_had(had)
+            ),
+            (had, false) => format!("Call kvmalloc: {}.", self.pages_had(had)),
+        };
+        format!("{call} {contiguous}")
+    }
+
+    /// Says at how many moments the pages for vmalloc could be had.
+    fn pages_had(&self, had: u64) -> String {
+        match self.moments_len() {
+            all if had == all => "the pages for it could be had at each moment".to_owned(),
+            all => format!("the pages for it could be had at {had} of {}", counted(all, "moment")),
+        }
     }
 
     /// Says for how long nothing is known.
@@ -239,5 +260,46 @@ impl OrderAnswer {
             y_scale: AxisScale::FromZero,
             series: series.map(|(name, points)| Series { name: name.to_owned(), points }).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use slablab_trace::Meta;
+
+    use super::*;
+
+    /// kvmalloc was advised for 2 GiB, which it refuses, and where the pages for it could not be had at any moment.
+    #[test]
+    fn a_call_that_cannot_give_the_block_is_not_advised() {
+        let advice = |order: u8, kvmalloc: u64, vmalloc: u64| {
+            let call = |call, moments| OrderCall { call, is_contiguous: false, moments };
+            let room = OrderRoom {
+                order,
+                block_bytes: 4096 << order,
+                max_order: 10,
+                moments: vec![OrderMoment::default(); 4],
+                calls: vec![call("kvmalloc", kvmalloc), call("vmalloc", vmalloc)],
+                ..OrderRoom::default()
+            };
+            let trace = TraceFacts::new(&Meta::default());
+            OrderAnswer { file: String::new(), aged: None, room, trace }.advice()
+        };
+        assert!(
+            advice(12, 4, 4).starts_with("Call kvmalloc: the pages for it could be had at each")
+        );
+        assert!(
+            advice(18, 3, 3).starts_with("Call kvmalloc: the pages for it could be had at 3 of 4")
+        );
+        let vmalloc = advice(19, 0, 3);
+        assert!(
+            vmalloc.starts_with("Call vmalloc, as kvmalloc refuses 2.00 GiB and more"),
+            "{vmalloc}"
+        );
+        let nothing = advice(12, 0, 0);
+        assert!(
+            nothing.starts_with("Nothing that the kernel has can be called for it"),
+            "{nothing}"
+        );
     }
 }

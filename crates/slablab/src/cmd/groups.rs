@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use slablab_replay::{By, Holdings, Labels, PageBy, When, holdings, passes};
 use slablab_trace::{Meta, TraceReader, Vmlinux};
 
 use super::filter::parse_name;
 use super::helpers::refuse_unknown;
+use super::vmlinux;
 use crate::progress::Progress;
 
 /// Which moments of the trace, and who is taken for an owner.
@@ -112,24 +113,36 @@ pub(crate) enum Moment {
 }
 
 impl Moment {
-    fn when(self, meta: &Meta) -> When {
-        let length_ns = meta.time_last_ns.saturating_sub(meta.time_first_ns);
+    /// Returns it as a moment of a trace.
+    ///
+    /// # Errors
+    /// If the trace ends before it: what was alive at its end would pass for what was alive then.
+    fn when(self, meta: &Meta) -> Result<When> {
+        let since_first = |time_ns: u64| time_ns.saturating_sub(meta.time_first_ns);
+        let length_ns = since_first(meta.time_last_ns);
+        let pages = meta.pages.as_ref().map_or(0, |pages| since_first(pages.time_last_ns));
+        let all_ns = length_ns.max(pages) as f64;
         let after = |ns: f64| When::At(meta.time_first_ns.saturating_add(ns as u64));
-        match self {
+        Ok(match self {
             Self::Peak => When::Peak,
             Self::End => When::End,
+            // A number may be rounded by less than a nanosecond.
+            Self::Seconds(seconds) if seconds * 1e9 > all_ns + 1.0 => bail!(
+                "{seconds} s lies behind the end of the recording, whose last event is at {} s: name a moment up to then, or end",
+                all_ns / 1e9
+            ),
             Self::Seconds(seconds) => after(seconds * 1e9),
             Self::Percent(percent) => after(length_ns as f64 * percent / 100.0),
-        }
+        })
     }
 
     /// Returns it as a time of the trace's clock; that of the peak is not known beforehand.
-    pub(super) fn time_ns(self, meta: &Meta) -> Option<u64> {
-        match self.when(meta) {
+    pub(super) fn time_ns(self, meta: &Meta) -> Result<Option<u64>> {
+        Ok(match self.when(meta)? {
             When::Peak => None,
             When::End => Some(meta.time_last_ns),
             When::At(time_ns) => Some(time_ns),
-        }
+        })
     }
 
     /// Says it as the heading of a column does.
@@ -159,8 +172,11 @@ impl MomentArgs {
     }
 
     /// Returns the moments that are asked for, of this trace.
-    pub(crate) fn when(&self, meta: &Meta) -> Vec<When> {
-        self.moments().iter().map(|moment| moment.when(meta)).collect()
+    pub(crate) fn when(&self, path: &Path, meta: &Meta) -> Result<Vec<When>> {
+        let option = if self.growth.is_some() { "--growth" } else { "--at" };
+        let moments = self.moments();
+        let when = moments.iter().map(|moment| moment.when(meta)).collect::<Result<_>>();
+        when.with_context(|| format!("{}: {option}", path.display()))
     }
 
     /// Returns what columns call the moments.
@@ -171,7 +187,7 @@ impl MomentArgs {
     /// Counts what was alive at these moments.
     pub(crate) fn holdings(&self, trace: &TraceReader) -> Result<Holdings> {
         let meta = trace.meta();
-        let moments = self.when(meta);
+        let moments = self.when(trace.path(), meta)?;
         let total = meta.events.saturating_mul(passes(&moments));
         let mut progress = Progress::default();
         let counted = holdings(trace, &moments, &mut |done| {
@@ -203,14 +219,14 @@ impl GroupArgs {
         if self.by.is_empty() && (self.moments.is_given() || self.vmlinux.is_some()) {
             bail!("--at, --growth, --helper and --vmlinux are about groups: add --by owner");
         }
-        Ok(())
+        vmlinux::check(self.vmlinux.as_deref())
     }
 
     /// Refuses what pages alone have.
     pub(crate) fn check_of_pins(&self) -> Result<()> {
         match self.by.iter().find(|by| by.by().is_none()) {
             Some(by) => bail!("--by {} is about pages: name another group", by.name()),
-            None => Ok(()),
+            None => vmlinux::check(self.vmlinux.as_deref()),
         }
     }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use slablab_host::shell;
 use slablab_trace::{
     Addresses, Format, ImportOptions, Input, Meta, RecordedKmalloc, Symbols, TraceReader,
     TraceWriter,
@@ -36,7 +37,7 @@ pub(crate) struct Args {
     /// The recording; - is standard input
     #[arg(value_name = "FILE")]
     input: PathBuf,
-    /// The trace file to write, readable by its owner only [default: FILE with the ending .parquet, in this folder]
+    /// The trace file to write, readable by its owner only [default: FILE with the ending .parquet, if that is not there]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The recording's format, instead of finding it out
@@ -82,6 +83,9 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     let inputs: Vec<_> =
         [("the recording", args.input.as_path())].into_iter().chain(beside).collect();
     check_replaced(&inputs, &[("the trace", &path)])?;
+    if args.output.is_none() {
+        refuse_unnamed(&path)?;
+    }
     let options = ImportOptions {
         format: args.from,
         slabinfo: args.slabinfo.as_deref().map(read_slabinfo).transpose()?,
@@ -200,6 +204,17 @@ fn read_kallsyms(path: &Path) -> Result<Symbols> {
 /// Reads a saved `/proc/slabinfo`.
 fn read_slabinfo(path: &Path) -> Result<String> {
     Ok(slablab_trace::saved_slabinfo(Input::open(path)?)?)
+}
+
+/// Refuses to replace a file that the user did not name: it may be another recording's trace.
+fn refuse_unnamed(path: &Path) -> Result<()> {
+    if path.symlink_metadata().is_ok() {
+        let path = shell::path(path);
+        bail!(
+            "{path} is there already: -o {path} replaces it if it is a trace, and -o with another name keeps it"
+        );
+    }
+    Ok(())
 }
 
 fn default_output(input: &Path) -> PathBuf {

@@ -38,6 +38,7 @@ pub(crate) mod top;
 pub(crate) mod traces;
 mod tunables;
 pub(crate) mod tune;
+mod vmlinux;
 pub(crate) mod watch;
 pub(crate) mod whatif;
 mod written;

@@ -12,6 +12,7 @@ use super::memory::MemoryArgs;
 use super::outputs::{check_folder, check_replaced};
 use super::traces::args::{FILTERS, ManyArgs, refuse};
 use super::traces::{Traces, inputs};
+use super::vmlinux;
 use crate::answers::sources::Sources;
 use crate::answers::typed::TypesFrom;
 use crate::cli::AnswerArgs;
@@ -48,12 +49,14 @@ impl QuestionArgs {
     /// Opens the trace.
     pub(crate) fn open(&self) -> Result<TraceReader> {
         self.ram.keep();
+        vmlinux::check(self.vmlinux.as_deref())?;
         import::open_with_lifetimes(&self.trace, &self.filter)
     }
 
     /// Opens the trace, and those that `many` names.
     pub(crate) fn open_with<'a>(&'a self, many: &'a ManyArgs) -> Result<Traces<'a>> {
         self.ram.keep();
+        vmlinux::check(self.vmlinux.as_deref())?;
         Traces::open_with_lifetimes(&self.trace, many, &self.filter)
     }
 

@@ -47,7 +47,7 @@ pub(crate) fn of_trace(
             if filter.is_empty() { "" } else { " in the part that is asked for" }
         );
     };
-    let when = groups.moments.when(meta);
+    let when = groups.moments.when(path, meta)?;
     let total = pages.events.saturating_mul(passes(&when));
     let mut progress = Progress::default();
     let holdings = page_holdings(&trace, &when, &mut |done| {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use slablab_kmem::BackendKind;
 use slablab_replay::{By, TraceFacts, pin_groups, pins};
 use slablab_trace::{Meta, TraceReader};
@@ -35,7 +35,9 @@ pub(super) fn of(path: &Path, groups: &GroupArgs, trace: &TraceReader) -> Result
     let kind = told.unwrap_or(BackendKind::Slub);
     let progress = Progress::new("replaying", meta.events);
     let until_ns = match groups.moments.at {
-        Some(moment) => moment.time_ns(meta),
+        Some(moment) => {
+            moment.time_ns(meta).with_context(|| format!("{}: --at", path.display()))?
+        }
         None => Some(meta.time_last_ns),
     };
     let Some(until_ns) = until_ns else {

@@ -175,15 +175,17 @@ pub(crate) fn of_input(input: Input, args: &TableArgs) -> Result<TablesAnswer> {
     if path == Path::new(SLABINFO) {
         complete(&mut paste);
     }
-    let notes = torn(&paste);
+    let notes = doubts(&paste);
     Ok(TablesAnswer::new(vec![name], paste, args, notes))
 }
 
-/// Says that the end of a series is missing.
-fn torn(paste: &Paste) -> Vec<String> {
-    let words = "The last moment is not whole, as after a power cut, and was left out; `slablab watch -o` goes on behind the \
-                 others.";
-    if paste.is_torn { vec![words.to_owned()] } else { Vec::new() }
+/// Says that the end of a series is missing, and which size of pages was taken.
+fn doubts(paste: &Paste) -> Vec<String> {
+    let torn = "The last moment is not whole, as after a power cut, and was left out; `slablab watch -o` goes on behind the \
+                others.";
+    let pages = "Pages are counted with 4 KiB each: the text does not tell how large they are.";
+    let notes = [(paste.is_torn, torn), (paste.is_page_size_taken, pages)];
+    notes.iter().filter(|(is_so, _)| *is_so).map(|(_, note)| (*note).to_owned()).collect()
 }
 
 /// The caches of the running kernel.
@@ -236,7 +238,7 @@ pub(crate) fn of_files(paths: &[PathBuf], args: &TableArgs) -> Result<TablesAnsw
     if paste.hosts.len() < 2 && paste.tables.iter().all(|table| apart(&paste, table).is_none()) {
         notes.push("The files are taken as moments of one machine.".to_owned());
     }
-    notes.extend(torn(&paste));
+    notes.extend(doubts(&paste));
     Ok(TablesAnswer::new(names, paste, args, notes))
 }
 
@@ -247,7 +249,8 @@ pub(crate) fn of_paste(args: &TableArgs) -> Result<TablesAnswer> {
     }
     let name = "the paste";
     let paste = read(stdin().lock(), name)?;
-    Ok(TablesAnswer::new(vec![name.to_owned()], paste, args, Vec::new()))
+    let notes = doubts(&paste);
+    Ok(TablesAnswer::new(vec![name.to_owned()], paste, args, notes))
 }
 
 fn read(mut text: impl BufRead, name: &str) -> Result<Paste> {

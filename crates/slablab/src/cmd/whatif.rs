@@ -212,14 +212,16 @@ fn unsuited(trace: &TraceReader, dedicated: &[u32]) -> Result<Vec<String>> {
     let (meta, sizes) = (trace.meta(), sole_sizes(trace)?);
     let of_cache = |site: &u32| meta.sites[*site as usize].name.as_str();
     let helpers = Helpers::known();
-    let helper = dedicated.iter().find(|site| helpers.has(of_cache(site))).map(|site| {
-        format!(
-            "{} allocates for whoever calls it: their next object may be of another size.",
-            of_cache(site)
-        )
-    });
+    let helper =
+        dedicated.iter().find(|site| helpers.has_of_any_size(of_cache(site))).map(|site| {
+            format!(
+                "{} allocates for whoever calls it: their next object may be of another size.",
+                of_cache(site)
+            )
+        });
     let asks = |site: &&u32| sizes.get(**site as usize).is_some_and(Option::is_none);
-    let several = dedicated.iter().filter(|site| !helpers.has(of_cache(site))).find(asks);
+    let several =
+        dedicated.iter().filter(|site| !helpers.has_of_any_size(of_cache(site))).find(asks);
     let several = several.map(|site| {
         format!(
             "{} asks for several sizes: its cache has room for the largest of the trace, and the next may be larger.",

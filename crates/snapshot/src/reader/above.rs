@@ -2,12 +2,18 @@
 
 use super::{CLOCK_SHARE_MAX, Host, Reader, TableId};
 use crate::host;
-use crate::rows::{Found, READERS};
+use crate::rows::{Found, READERS, alloc_traces};
 use crate::stamp::{Clock, Stamp};
 
 impl Reader {
     /// Takes what stands before the words of a line: quote marks, and a file's name that `grep` puts there.
     pub(super) fn find_place(&mut self, line: &str, words: &[&str]) {
+        if let Some(cache) = alloc_traces::cache(words) {
+            self.traced_cache = Some(cache.to_owned());
+        }
+        if let Some(cgroup) = host::cgroup(line, words) {
+            self.name_cgroup(cgroup);
+        }
         let line = line.trim_start();
         let marks = line.chars().take_while(|c| matches!(c, '>' | ' '));
         self.above.quotes = marks.filter(|c| *c == '>').count();
@@ -27,7 +33,7 @@ impl Reader {
         self.above.heading.before(before);
     }
 
-    /// Takes a line that shows that the machine has booted since: its clock begins anew, or says so.
+    /// Takes a line that shows that the machine has booted since: its clock begins anew, or it says so, or names another kernel.
     pub(super) fn find_boot(&mut self, words: &[&str], stamp: Option<Stamp>) {
         let is_command = words[0].contains('@') && words.last() == Some(&"reboot");
         // A log that is printed again begins at 0, too, but has no dates.
@@ -39,7 +45,11 @@ impl Reader {
         let uptime = stamp.filter(|_| is_uptime).map(|stamp| stamp.seconds);
         let begins = uptime.is_some_and(|seconds| seconds < self.uptime_seconds * CLOCK_SHARE_MAX);
         self.uptime_seconds = uptime.unwrap_or(self.uptime_seconds);
-        self.above.boot += u32::from(is_command || is_banner || begins);
+        let other_kernel = host::release(words).is_some_and(|release| {
+            let before = self.release.replace(release.to_owned());
+            before.is_some_and(|before| before != release)
+        });
+        self.above.boot += u32::from(is_command || is_banner || begins || other_kernel);
     }
 
     /// Takes the host that a line names, for itself and for those below it.
@@ -76,6 +86,15 @@ impl Reader {
             self.host = host;
         }
         self.hosts[self.host].is_label &= is_label;
+    }
+
+    /// Takes the memory cgroup that the next numbers of `memory.stat` are of.
+    fn name_cgroup(&mut self, name: &str) {
+        let known = self.hosts.iter().position(|known| known.name == name);
+        self.cgroup = Some(known.unwrap_or_else(|| {
+            self.hosts.push(Host { name: name.to_owned(), is_label: true });
+            self.hosts.len() - 1
+        }));
     }
 
     /// Returns whether what was named is several hosts: two that nothing else can be, or tables of one kind under several

@@ -2,12 +2,14 @@
 //!
 //! Linux counterpart: `mm/slub.c` (`slab_debugfs_show`), with `slub_debug=U`.
 
+use slablab_linux::KmallocCache;
+
 use super::column;
 use super::found::{Below, Found};
 use super::kind::Kind;
 use super::row_reader::RowReader;
 use crate::entry::Entry;
-use crate::line::count;
+use crate::line::{count, is_cache_name};
 
 pub(super) const READER: RowReader = RowReader {
     columns: &[&[
@@ -23,6 +25,19 @@ pub(super) const READER: RowReader = RowReader {
     ]],
     ..RowReader::new(Kind::AllocTraces, read)
 };
+
+/// Returns the cache whose file the words name: `==> /sys/kernel/debug/slab/kmalloc-64/alloc_traces <==`.
+pub(crate) fn cache<'a>(words: &[&'a str]) -> Option<&'a str> {
+    let folder = words.iter().find_map(|word| word.strip_suffix("/alloc_traces"))?;
+    folder.rsplit('/').next().filter(|cache| is_cache_name(cache))
+}
+
+/// Gives an entry the bytes of its objects, by the name of its cache.
+pub(crate) fn count_bytes(entry: &mut Entry, cache: &str) {
+    let size = KmallocCache::parse(cache).map(|cache| cache.bytes);
+    entry.live_bytes =
+        size.zip(entry.objects).and_then(|(size, objects)| size.checked_mul(objects));
+}
 
 pub(super) fn read(words: &[&str], _: Below) -> Found {
     let has = |key: &str| words.iter().any(|word| word.starts_with(key));

@@ -13,6 +13,11 @@ pub(super) fn is_heading(words: &[&str]) -> bool {
     words.windows(3).any(|w| w == ["stacks", "with", "outstanding"])
 }
 
+/// Returns whether a line lists one allocation, as `memleak -a` does above the stacks: `addr = ffff9d2a58a0 size = 32`.
+pub(crate) fn is_allocation(words: &[&str]) -> bool {
+    matches!(words, ["addr", "=", _, "size", "=", size] if count(size).is_some())
+}
+
 pub(super) fn read(words: &[&str], _: Below) -> Found {
     let Some(at) = words.windows(3).position(|w| w[0] == "bytes" && w[1] == "in") else {
         return Found::No;

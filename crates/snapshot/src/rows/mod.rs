@@ -9,7 +9,7 @@
 //! One file with `READER`, a line in [`Kind::ALL`], [`Kind::name`] and [`Kind::tells`], one in [`READERS`]; the fuzz target
 //! `snapshot` reads it with the others.
 
-mod alloc_traces;
+pub(crate) mod alloc_traces;
 mod allocinfo;
 mod cgroup;
 mod column;
@@ -18,16 +18,16 @@ mod found;
 mod kind;
 mod kmemleak;
 pub(crate) mod machine;
-mod memleak;
-mod memory_stat;
+pub(crate) mod memleak;
+pub(crate) mod memory_stat;
 mod mm_slabinfo;
 mod oom;
-mod page_owner;
+pub(crate) mod page_owner;
 mod perf_kmem;
 mod prometheus;
 mod row_reader;
 mod slabinfo1;
-mod slabinfo2;
+pub(crate) mod slabinfo2;
 mod slabratetop;
 mod slabtop;
 mod slub_failed;

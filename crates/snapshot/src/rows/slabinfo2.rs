@@ -42,6 +42,24 @@ pub(super) fn is_heading(words: &[&str]) -> bool {
         || words.contains(&"active_objs") && words.contains(&"num_objs")
 }
 
+/// The columns that a row needs, in the order in which the kernel prints them, and two that it may have.
+const NAMES: [&str; 6] =
+    ["name", "active_objs", "num_objs", "objsize", "objperslab", "pagesperslab"];
+const SLABS: [&str; 2] = ["active_slabs", "num_slabs"];
+
+/// Returns where the columns of a spreadsheet are that has them in another order than the kernel, by its heading.
+pub(crate) fn order(heading: &[&str]) -> Option<Vec<usize>> {
+    let place = |name: &&str| heading.iter().position(|word| word.eq_ignore_ascii_case(name));
+    let mut places: Vec<usize> = NAMES.iter().map(place).collect::<Option<_>>()?;
+    places.extend(SLABS.iter().map_while(place));
+    places.truncate(if places.len() == NAMES.len() + SLABS.len() {
+        places.len()
+    } else {
+        NAMES.len()
+    });
+    (!places.is_sorted()).then_some(places)
+}
+
 pub(super) fn read(words: &[&str], _: Below) -> Found {
     if words.iter().any(|word| word.contains('<') || word.ends_with('>')) {
         return Found::No;

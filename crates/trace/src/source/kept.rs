@@ -38,7 +38,7 @@ pub(crate) struct Kept<'a> {
 
 /// Who allocated through helpers, by the stacks of a trace.
 struct Owners {
-    /// By call site, whether it is one of a helper
+    /// By call site, whether it is one of a helper of any size
     is_helper: Vec<bool>,
     /// By stack, the frame of its owner; [`NONE`] where all are helpers
     of_stacks: Vec<u32>,
@@ -49,7 +49,9 @@ struct Owners {
 impl Owners {
     /// Returns the owners of a trace; `None` where no stack tells of any.
     fn of(meta: &Meta, helpers: &Helpers) -> Option<Owners> {
-        let is_helper: Vec<bool> = meta.sites.iter().map(|site| helpers.has(&site.name)).collect();
+        // Objects of one kind stay together: whoever asked for them, a cache would be the kind's.
+        let of_any_size = |site: &Site| helpers.has_of_any_size(&site.name);
+        let is_helper: Vec<bool> = meta.sites.iter().map(of_any_size).collect();
         if meta.stacks.is_empty() || !is_helper.contains(&true) {
             return None;
         }

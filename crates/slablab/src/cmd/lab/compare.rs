@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use slablab_lab::{
-    CsvText, Outcome, compare_hosts, compare_runs, compare_variants, measured, sides,
+    Asked, CsvText, Outcome, compare_hosts, compare_runs, compare_variants, measured, sides,
 };
 use slablab_report::{ComparisonRow, Comparisons};
 use slablab_stats::{Direction, Pairing, Question, Verdict, compare};
@@ -33,20 +33,20 @@ pub(crate) struct Args {
     /// Compare two columns of this file; its first row names them; - is standard input
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// The columns: baseline, candidate; by default the first two with numbers
-    #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "csv")]
+    /// The columns of one table: baseline, candidate; by default the first two with numbers
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
     columns: Vec<String>,
-    /// The unit of the columns; by default what stands in parentheses behind their names
-    #[arg(long, value_name = "UNIT", requires = "csv")]
+    /// The unit of values that have none; by default what stands in parentheses behind columns' names
+    #[arg(long, value_name = "UNIT")]
     unit: Option<String>,
-    /// What the columns measure, as the answer calls it
-    #[arg(long, value_name = "NAME", default_value = "value", requires = "csv")]
-    metric: String,
+    /// What values without a name measure, as the answer calls it; or which of a file's metrics to compare
+    #[arg(long, value_name = "NAME")]
+    metric: Option<String>,
     /// More is better: a throughput
-    #[arg(long, requires = "csv")]
+    #[arg(long)]
     more_is_better: bool,
-    /// The two values of a row belong together: compare them as pairs
-    #[arg(long, requires = "csv")]
+    /// The values of a row, or at one place of two files, belong together: compare them as pairs
+    #[arg(long)]
     paired: bool,
     /// The baseline: the variant that the others are compared with [default: the first]
     #[arg(long, value_name = "VARIANT", conflicts_with = "csv")]
@@ -81,11 +81,17 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
         },
         alpha: args.alpha,
     };
-    let are_files = args.results.iter().any(|result| result.is_file() || result == Path::new("-"));
-    let answer = match &args.csv {
-        Some(file) => of_csv(args, file, &question)?,
-        None if are_files => of_files(args, &question)?,
-        None => of_results(args, &question)?,
+    // A pipe or a device is a file, too.
+    let are_files = args.csv.is_some()
+        || args
+            .results
+            .iter()
+            .any(|result| result.exists() && !result.is_dir() || result == Path::new("-"));
+    let answer = match (&args.csv, &args.results[..]) {
+        (Some(file), _) => of_csv(args, file, &question)?,
+        (None, [file]) if are_files && !args.columns.is_empty() => of_csv(args, file, &question)?,
+        (None, _) if are_files => of_files(args, &question)?,
+        (None, _) => of_results(args, &question)?,
     };
     give(&answer, output, &args.answer)?;
     if !args.fail_on_regression {
@@ -94,13 +100,47 @@ pub(crate) fn run(args: &Args, output: &OutputArgs) -> Result<ExitCode> {
     if answer.verdicts().any(|verdict| verdict == Verdict::Worse) {
         return Ok(ExitCode::from(1));
     }
+    if are_files && answer.verdicts().next().is_none() {
+        bail!("--fail-on-regression: nothing could be tested; the answer says what that takes");
+    }
     if answer.verdicts().any(|verdict| verdict == Verdict::Undecided) {
         bail!("--fail-on-regression: too few runs to decide; the answer says how many it takes");
     }
     Ok(ExitCode::SUCCESS)
 }
 
+impl Args {
+    /// Returns what is said of values that other programs measured.
+    fn asked(&self) -> Asked<'_> {
+        Asked {
+            metric: self.metric.as_deref(),
+            unit: self.unit.as_deref(),
+            direction: self.more_is_better.then_some(Direction::MoreIsBetter),
+            is_paired: self.paired,
+        }
+    }
+
+    /// Refuses what the lab's own results tell, or what they do not have.
+    fn refuse_of_results(&self) -> Result<()> {
+        let given = [
+            ("--columns", !self.columns.is_empty()),
+            ("--unit", self.unit.is_some()),
+            ("--metric", self.metric.is_some()),
+            ("--more-is-better", self.more_is_better),
+            ("--paired", self.paired),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => bail!(
+                "{option} is about files of other programs: a result of the lab tells its metrics, units, directions and \
+                 pairs itself; leave {option} out"
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
 fn of_results(args: &Args, question: &Question) -> Result<CompareAnswer> {
+    args.refuse_of_results()?;
     let outcomes: Vec<Outcome> = args
         .results
         .iter()
@@ -132,6 +172,9 @@ fn of_files(args: &Args, question: &Question) -> Result<CompareAnswer> {
             folder.display()
         );
     }
+    if !args.columns.is_empty() {
+        bail!("--columns are of one table: name one file, whose columns are compared");
+    }
     let read = |path: &PathBuf| Ok((path.display().to_string(), measured(path)?));
     let mut files: Vec<_> = args.results.iter().map(read).collect::<slablab_lab::Result<_>>()?;
     if let Some(baseline) = &args.baseline {
@@ -142,7 +185,8 @@ fn of_files(args: &Args, question: &Question) -> Result<CompareAnswer> {
         }
         only.samples.sort_by_key(|sample| !is_it(sample));
     }
-    let sides = sides(&files).map_err(anyhow::Error::msg)?;
+    let sides = sides(&files).and_then(|sides| sides.asked(&args.asked()));
+    let sides = sides.map_err(anyhow::Error::msg)?;
     let names: Vec<String> = files.into_iter().map(|(name, _)| name).collect();
     CompareAnswer::of_measured(&names, sides, question)
 }
@@ -159,7 +203,9 @@ fn of_csv(args: &Args, file: &Path, question: &Question) -> Result<CompareAnswer
     let text = CsvText::read(file)?;
     if columns.is_none() && text.has_variants() {
         let name = file.display().to_string();
-        let sides = sides(&[(name.clone(), text.measured()?)]).map_err(anyhow::Error::msg)?;
+        let sides = sides(&[(name.clone(), text.measured()?)]);
+        let sides =
+            sides.and_then(|sides| sides.asked(&args.asked())).map_err(anyhow::Error::msg)?;
         return CompareAnswer::of_measured(&[name], sides, question);
     }
     let mut pair = text.pair(columns)?;
@@ -171,7 +217,7 @@ fn of_csv(args: &Args, file: &Path, question: &Question) -> Result<CompareAnswer
     let row =
         ComparisonRow { point: String::new(), candidate: pair.candidate.name.clone(), comparison };
     let table = Comparisons {
-        metric: args.metric.clone(),
+        metric: args.metric.clone().unwrap_or_else(|| "value".to_owned()),
         unit,
         baseline: pair.baseline.name.clone(),
         point: String::new(),

@@ -205,7 +205,10 @@ impl<P: Stored> Removed<P> {
 
 impl<P: Stored> Drop for Removed<P> {
     fn drop(&mut self) {
-        slablab_rcu::drop_later(Unread::<P>(self.entry, PhantomData));
+        // An integer, or a reference that lives for ever, is not dropped at all.
+        if std::mem::needs_drop::<P>() {
+            slablab_rcu::drop_later(Unread::<P>(self.entry, PhantomData));
+        }
     }
 }
 
