@@ -197,6 +197,9 @@ int device_register(struct device *dev)
 void device_del(struct device *dev)
 {
 	kapi_bus_del(dev);
+	/* Since 6.6, so that what goes with a device may have a reference to it. */
+	if (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0))
+		devres_release_all(dev);
 	list_del_init(&dev->kapi_siblings);
 	list_del_init(&dev->kapi_numbered);
 	list_del_init(&dev->kapi_of_any_bus);
@@ -293,19 +296,63 @@ struct device *root_device_register(const char *name)
 
 void root_device_unregister(struct device *dev) { device_unregister(dev); }
 
+/* Before 2.6.34 a file of a class was not told which it is. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(2, 6, 34)
+#define CLASS_ARGS(attr) class
+#else
+#define CLASS_ARGS(attr) class, attr
+#endif
+
+static ssize_t class_show(struct kobject *kobj, struct attribute *attr, char *buf)
+{
+	struct class_attribute *of = container_of(attr, struct class_attribute, attr);
+	struct class *class = kapi_folder_owner(kobj);
+
+	return of->show ? of->show(CLASS_ARGS(of), buf) : -EIO;
+}
+
+static ssize_t class_store(struct kobject *kobj, struct attribute *attr, const char *buf, size_t len)
+{
+	struct class_attribute *of = container_of(attr, struct class_attribute, attr);
+	struct class *class = kapi_folder_owner(kobj);
+
+	return of->store ? of->store(CLASS_ARGS(of), buf, len) : -EIO;
+}
+
+static const struct sysfs_ops class_sysfs_ops = { .show = class_show, .store = class_store };
+static const struct kobj_type class_type = { .sysfs_ops = &class_sysfs_ops };
+
+int class_create_file(const struct class *class, const struct class_attribute *attr)
+{
+	return class ? sysfs_create_file(class->kapi_kobj, &attr->attr) : -EINVAL;
+}
+
+void class_remove_file(const struct class *class, const struct class_attribute *attr)
+{
+	if (class)
+		sysfs_remove_file(class->kapi_kobj, &attr->attr);
+}
+
 int kapi_class_register(struct class *class)
 {
+	int error;
+
 	INIT_LIST_HEAD(&class->kapi_devices);
 	class->kapi_kobj = kapi_folder_kobj(kapi_class_kobj(), class->name);
 	if (!class->kapi_kobj)
 		return -ENOMEM;
+	kapi_folder_own(class->kapi_kobj, &class_type, class);
 	kapi_stands(class, "the class", class->name);
-	return 0;
+	error = sysfs_create_groups(class->kapi_kobj, class->class_groups);
+	if (error)
+		class_unregister(class);
+	return error;
 }
 
 void class_unregister(const struct class *class)
 {
 	kapi_gone(class);
+	sysfs_remove_groups(class->kapi_kobj, class->class_groups);
 	kapi_folder_remove(class->kapi_kobj);
 }
 

@@ -196,6 +196,10 @@ struct device;
 extern void kapi_bus_add(struct device *dev);
 extern void kapi_bus_del(struct device *dev);
 extern struct kobject *kapi_folder_kobj(struct kobject *parent, const char *name);
+struct kobj_type;
+/* The type of such a folder's files, and whose they are. */
+extern void kapi_folder_own(struct kobject *kobj, const struct kobj_type *type, void *owner);
+extern void *kapi_folder_owner(struct kobject *kobj);
 extern void kapi_folder_remove(struct kobject *kobj);
 
 /* Runtime: a user's memory, in buffers. */

@@ -52,20 +52,34 @@ struct kobject *kapi_devices_kobj(void) { return fixed(&devices_object, "devices
 struct kobject *kapi_class_kobj(void) { return fixed(&class_object, "class"); }
 struct kobject *kapi_bus_kobj(void) { return fixed(&bus_object, "bus"); }
 
-/* A folder that is the runtime's: no check counts it. */
+/* A folder that is the runtime's: no check counts it. Files in it may be of an owner's. */
+struct owned {
+	struct kobject kobj;
+	void *owner;
+};
+
 struct kobject *kapi_folder_kobj(struct kobject *parent, const char *name)
 {
-	struct kobject *kobj = kapi_alloc(sizeof(*kobj));
+	struct owned *owned = kapi_alloc(sizeof(*owned));
 
-	if (kobj)
-		kobj->sd = kapi_proc_folder(name, folder(parent));
-	return kobj;
+	if (!owned)
+		return NULL;
+	owned->kobj.sd = kapi_proc_folder(name, folder(parent));
+	return &owned->kobj;
 }
+
+void kapi_folder_own(struct kobject *kobj, const struct kobj_type *type, void *owner)
+{
+	kobj->ktype = type;
+	container_of(kobj, struct owned, kobj)->owner = owner;
+}
+
+void *kapi_folder_owner(struct kobject *kobj) { return container_of(kobj, struct owned, kobj)->owner; }
 
 void kapi_folder_remove(struct kobject *kobj)
 {
 	proc_remove(kobj->sd);
-	kapi_free(kobj, sizeof(*kobj));
+	kapi_free(container_of(kobj, struct owned, kobj), sizeof(struct owned));
 }
 
 static ssize_t attr_show(struct kobject *kobj, struct attribute *attr, char *buf)

@@ -1,7 +1,9 @@
 /* Hashes of a text, in one piece and in two, with a key and without; check sums of few bits. */
+#include <crypto/hash.h>
 #include <crypto/md5.h>
 #include <crypto/sha1.h>
 #include <crypto/sha2.h>
+#include <crypto/skcipher.h>
 #include <kunit/run-in-irq-context.h>
 #include <linux/crc-ccitt.h>
 #include <linux/crc-itu-t.h>
@@ -56,6 +58,42 @@ static void hashes(void)
 	IS(sha256_finup_2x_is_optimized(), false);
 }
 
+/* By name: "123456789" has the sums of the catalogue, the lowest byte first, and "abc" that of FIPS 180-4. */
+static void by_name(void)
+{
+	struct crypto_shash *tfm = crypto_alloc_shash("sha512", 0, 0), *bits = crypto_alloc_shash("crc32c", 0, 0);
+	static const u8 abc[] = "abc", digits[] = "123456789", zero[4];
+	u8 out[HASH_MAX_DIGESTSIZE], state[HASH_MAX_STATESIZE];
+	DECLARE_CRYPTO_WAIT(wait);
+
+	if (!IS_ERR(tfm)) {
+		SHASH_DESC_ON_STACK(desc, tfm);
+
+		desc->tfm = tfm;
+		IS(crypto_shash_init(desc), 0);
+		IS(crypto_shash_update(desc, abc, 2), 0);
+		IS(crypto_shash_export(desc, state), 0);
+		IS(crypto_shash_update(desc, abc, 2), 0);
+		IS(crypto_shash_import(desc, state), 0);
+		IS(crypto_shash_finup(desc, abc + 2, 1, out), 0);
+		IS(memcmp(out, "\xdd\xaf\x35\xa1", 4), 0);
+		IS(crypto_shash_setkey(tfm, zero, 4), -ENOSYS);
+		shash_desc_zero(desc);
+	}
+	crypto_free_shash(tfm);
+	IS(crypto_shash_tfm_digest(bits, digits, 9, out), 0);
+	IS(memcmp(out, "\x83\x92\x06\xe3", 4), 0);
+	IS(crypto_shash_setkey(bits, zero, 3), -EINVAL);
+	IS(crypto_shash_setkey(bits, zero, 4), 0);
+	IS(crypto_shash_tfm_digest(bits, zero, 4, out), 0);
+	IS(memcmp(out, "\xff\xff\xff\xff", 4), 0);
+	crypto_free_shash(bits);
+	IS(PTR_ERR(crypto_alloc_shash("no such hash", 0, 0)), -ENOENT);
+	IS(PTR_ERR(crypto_alloc_skcipher("cbc(aes)", 0, 0)), -ENOENT);
+	IS(crypto_has_shash("md5", 0, 0) - crypto_has_skcipher("cbc(aes)", 0, 0), 1);
+	IS(crypto_wait_req(-EBADMSG, &wait), -EBADMSG);
+}
+
 /* Of "123456789", as the catalogue of check sums has them. */
 static void sums(void)
 {
@@ -89,6 +127,7 @@ static int __init digests_init(void)
 {
 	hashes();
 	sums();
+	by_name();
 	entries_without_values();
 	return result();
 }
