@@ -38,7 +38,8 @@ static void crc32c_add(void *context, const u8 *data, size_t len) { *(u32 *)cont
 static void crc32c_end(void *context, u8 *out) { put_unaligned_le32(~*(u32 *)context, out); }
 
 #define NAMED(n, block, context) { \
-	.kapi_descsize = context, .cra_flags = CRYPTO_ALG_TYPE_SHASH, .cra_blocksize = block, .cra_name = n, .cra_driver_name = n "-generic" }
+	.kapi_descsize = context, .cra_flags = CRYPTO_ALG_TYPE_SHASH, .cra_blocksize = block, \
+	.cra_name = n, .cra_driver_name = n "-generic" }
 #define BLOCKS(n, block, digest) { \
 	.alg = NAMED(#n, block, sizeof(struct n##_ctx)), .digest_bytes = digest, \
 	.init = n##_begin, .update = n##_add, .final = n##_end }
