@@ -161,7 +161,7 @@ fn place(word: &str) -> Option<i64> {
     let word = word.trim_end_matches(['.', ',']);
     let is_name = |begin: &&str| word.starts_with(*begin);
     let is_word = word.chars().all(char::is_alphabetic) && word.chars().count() <= MONTH_CHARS_MAX;
-    let at = MONTHS.iter().position(|names| names.iter().any(|begin| is_name(&begin)));
+    let at = MONTHS.iter().position(|names| names.iter().any(is_name));
     at.filter(|_| is_word).map(|at| at as i64 + 1)
 }
 

@@ -216,6 +216,7 @@ void locks(void)
 	migrate_disable();
 	migrate_enable();
 	sum += in_interrupt() + in_irq() + in_hardirq() + in_softirq() + in_serving_softirq() + in_nmi();
+	sum += hardirq_count() + softirq_count() + irq_count();
 	sum += in_task() + irqs_disabled();
 	local_irq_save(flags);
 	local_irq_restore(flags);
