@@ -95,7 +95,7 @@ impl Program {
             call_for_fd(PROG_LOAD, &mut attributes)
         };
         // The log costs time, and one that is too long for its buffer is an error of its own: it is asked for when needed.
-        let source = match load(None) {
+        let source = match again(|| load(None)) {
             Ok(fd) => return Ok(Self { name: name.to_owned(), fd }),
             Err(source) => source,
         };
@@ -175,6 +175,19 @@ fn last_lines(log: &[u8]) -> String {
     if told.is_empty() { "nothing".to_owned() } else { told.join("; ") }
 }
 
+/// Tries anew what the kernel broke off: the verifier does so when a signal comes meanwhile, as libbpf knows
+/// (`PROG_LOAD_ATTEMPTS`).
+fn again<T>(mut load: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    const ATTEMPTS: usize = 5;
+    for _ in 1..ATTEMPTS {
+        match load() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            result => return result,
+        }
+    }
+    load()
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::Ordering;
@@ -202,6 +215,22 @@ mod tests {
         let code = Assembly::parse(TEXT)?.program(name, &names)?;
         let type_id = Btf::running()?.tracepoint("kmalloc")?.type_id;
         Program::load(Kind::Tracepoint, "kmalloc", type_id, &code)
+    }
+
+    #[test]
+    fn what_a_signal_broke_off_is_loaded_again() {
+        let mut left = 3;
+        let mut load = || {
+            left -= 1;
+            if left > 0 { Err(io::Error::from(io::ErrorKind::WouldBlock)) } else { Ok(left) }
+        };
+        assert_eq!(again(&mut load).unwrap(), 0);
+        let mut refused = 0;
+        let mut refuse = || -> io::Result<()> {
+            refused += 1;
+            Err(io::Error::from(io::ErrorKind::PermissionDenied))
+        };
+        assert!(again(&mut refuse).is_err() && refused == 1);
     }
 
     #[test]

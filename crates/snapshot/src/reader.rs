@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use self::open::{Open, lead};
+use self::led::{Open, lead};
 use crate::cut::{Alone, Cut, Joined};
 use crate::edge::{Columns, Edge};
 use crate::entry::Entry;
@@ -42,6 +42,7 @@ const CLOCK_SHARE_MAX: f64 = 0.5;
 const QUOTED_CHARS: usize = 60;
 
 mod above;
+mod led;
 mod open;
 mod said;
 

@@ -1,19 +1,8 @@
-//! An entry whose rest is in the lines below it: its stack, and what its tool prints beside.
+//! The lines below an entry that is open: its stack, and what its tool prints beside.
 
 use super::Reader;
-use crate::entry::Entry;
+use super::led::{Open, without_lead};
 use crate::rows::{Below, Found, Kind, stack};
-use crate::stamp::Stamp;
-
-/// An entry whose rest is in the lines below it.
-#[derive(Debug)]
-pub(super) struct Open {
-    pub(super) kind: Kind,
-    pub(super) entry: Entry,
-    pub(super) stamp: Option<Stamp>,
-    /// What a logger writes before each of its lines
-    pub(super) lead: Vec<String>,
-}
 
 impl Reader {
     /// Takes a line that belongs to the entry above it: a frame of its stack, or what its tool prints beside.
@@ -75,22 +64,4 @@ impl Reader {
         self.add(kind, entry);
         self.stamp = now;
     }
-}
-
-/// Returns the words before a row that opens an entry.
-pub(super) fn lead(kind: Kind, words: &[&str]) -> Vec<String> {
-    let is_open =
-        |words: &[&str]| matches!((kind.reader().read)(words, Below::Nothing), Found::Open(_));
-    let at = (0..words.len()).take_while(|at| is_open(&words[*at..])).last().unwrap_or(0);
-    words[..at].iter().map(|word| (*word).to_owned()).collect()
-}
-
-/// Returns a line without what a logger writes before it, where it begins as the row above did, but for times and numbers.
-fn without_lead<'a, 'b>(words: &'b [&'a str], lead: &[String]) -> &'b [&'a str] {
-    let has_digits = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
-    let is_alike = |(word, of_row): (&&str, &String)| {
-        *word == of_row || has_digits(word) && has_digits(of_row)
-    };
-    let is_led = words.len() >= lead.len() && words.iter().zip(lead).all(is_alike);
-    if is_led { &words[lead.len()..] } else { words }
 }
