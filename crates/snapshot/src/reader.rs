@@ -46,8 +46,10 @@ mod led;
 mod open;
 mod said;
 
-/// A table of the text: its kind, and the place of its host among those that are named; 0 before one is.
+/// A table of the text: its kind, and the place of its host among those that are named; 0 before one is. Places of memory cgroups
+/// are [`CGROUPS`] and above.
 type TableId = (Kind, usize);
+const CGROUPS: usize = usize::MAX / 2;
 
 /// A host that lines name.
 #[derive(Debug)]
@@ -102,7 +104,9 @@ pub struct Reader {
     addresses: HashSet<u64>,
     /// The open entry was listed before
     is_listed: bool,
-    /// The place of the memory cgroup whose numbers follow, among the hosts
+    /// The memory cgroups that lines named: those of `memory.stat`, which no other table is of
+    cgroups: Vec<String>,
+    /// The place of the one whose numbers follow
     cgroup: Option<usize>,
     /// The kernel that was named last
     release: Option<String>,
@@ -289,14 +293,19 @@ impl Reader {
         }
         self.count_pages();
         let has_hosts = self.has_hosts();
-        let Self { mut tables, order, mut paste, number, mut machine, free, hosts, .. } = self;
+        let Self {
+            mut tables, order, mut paste, number, mut machine, free, hosts, cgroups, ..
+        } = self;
         let names = hosts.into_iter().filter(|host| has_hosts || !host.is_label);
         let mut hosts: Vec<String> = names.map(|host| host.name).collect();
         if !has_hosts {
             hosts.truncate(1);
             machine.iter_mut().for_each(|said| said.host = 0);
         }
-        let named = |host: usize| hosts.get(host).filter(|_| hosts.len() > 1).cloned();
+        let named = |host: usize| {
+            let (names, at) = host.checked_sub(CGROUPS).map_or((&hosts, host), |at| (&cgroups, at));
+            names.get(at).filter(|_| names.len() > 1).cloned()
+        };
         let finished = order.into_iter().filter_map(|(kind, host)| {
             let table = tables.remove(&(kind, host))?;
             Some(Table { host: named(host), ..table.finish(kind)? })
@@ -314,6 +323,9 @@ impl Reader {
             lists.into_iter().map(of_host).for_each(|list| free::add(&mut paste.free, list));
         }
         paste.hosts = hosts;
+        if cgroups.len() > 1 {
+            paste.hosts.extend(cgroups);
+        }
         paste.lines = number;
         paste
     }
@@ -531,7 +543,7 @@ impl Reader {
 
     fn table(&mut self, kind: Kind) -> &mut Growing {
         let of_cgroup = self.cgroup.filter(|_| kind == Kind::MemoryStat);
-        let id = (kind, of_cgroup.unwrap_or(self.host));
+        let id = (kind, of_cgroup.map_or(self.host, |at| CGROUPS + at));
         if !self.tables.contains_key(&id) {
             self.order.push(id);
         }

@@ -326,6 +326,10 @@ fn cgroups_are_told_apart_by_their_files_and_by_the_oom_killer() {
         let paste = read(&text);
         let hosts: Vec<_> = paste.tables.iter().filter_map(|table| table.host.as_deref()).collect();
         assert_eq!(hosts, ["/kube/pod-a/init", "/kube/pod-b/init"], "{text}");
+        // A list of all caches beside them is of the machine.
+        let paste = read(&format!("{text}{HEADING}{}", row("dentry", 320)));
+        let caches = paste.tables.iter().find(|table| table.kind == Kind::Slabinfo).unwrap();
+        assert_eq!(caches.host, None, "{text}");
     }
 }
 

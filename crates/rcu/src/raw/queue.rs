@@ -159,7 +159,7 @@ impl<R: Reclaim> Chain<R> {
 pub struct Queue<R> {
     pending: AtomicPtr<()>,
     pending_count: AtomicUsize,
-    /// How many may be pending before a collection is due.
+    /// How many further ones may be pending before a collection is due.
     batch: usize,
     /// The thread that touches the waiting batch, or 0.
     holder: AtomicUsize,
@@ -171,7 +171,7 @@ unsafe impl<R: Reclaim> Sync for Queue<R> {}
 
 impl<R: Reclaim> Queue<R> {
     const_fn! {
-        /// Returns an empty queue, which is tidied up whenever `batch` names are pending.
+        /// Returns an empty queue, which is tidied up whenever `batch` further names are pending.
         #[must_use]
         pub fn new(batch: usize) -> Self {
             Self {

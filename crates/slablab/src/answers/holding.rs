@@ -131,7 +131,8 @@ impl HoldingAnswer {
     fn sentences(&self) -> Vec<String> {
         let first = &self.tables[0];
         let hosts = self.hosts();
-        if let [_, _, ..] = hosts[..] {
+        // Parts of a machine, such as cgroups, stand behind what is told of all of it.
+        if hosts.len() > 1 && first.host.is_some() {
             let mut sentences = self.of_hosts(&hosts);
             sentences.extend(self.unread_share());
             return sentences;
@@ -223,7 +224,7 @@ impl HoldingAnswer {
         let mut notes = self.notes.clone();
         notes.extend(self.free.as_ref().and_then(FreeAnswer::note));
         let first = &self.tables[0];
-        if let [one, _, ..] = self.hosts()[..] {
+        if let Some(one) = first.host.as_ref().filter(|_| self.hosts().len() > 1) {
             notes.push(format!(
                 "The first table, which a CSV has, is of {one}; --show table2 and so on are those of others."
             ));

@@ -1,6 +1,6 @@
 //! What stands around rows: hosts, files, quote marks, and what shows that the machine has booted.
 
-use super::{CLOCK_SHARE_MAX, Host, Reader, TableId};
+use super::{CGROUPS, CLOCK_SHARE_MAX, Host, Reader, TableId};
 use crate::host;
 use crate::rows::{Found, READERS, alloc_traces};
 use crate::stamp::{Clock, Stamp};
@@ -90,10 +90,10 @@ impl Reader {
 
     /// Takes the memory cgroup that the next numbers of `memory.stat` are of.
     fn name_cgroup(&mut self, name: &str) {
-        let known = self.hosts.iter().position(|known| known.name == name);
+        let known = self.cgroups.iter().position(|known| known == name);
         self.cgroup = Some(known.unwrap_or_else(|| {
-            self.hosts.push(Host { name: name.to_owned(), is_label: true });
-            self.hosts.len() - 1
+            self.cgroups.push(name.to_owned());
+            self.cgroups.len() - 1
         }));
     }
 
@@ -107,7 +107,8 @@ impl Reader {
         let sure = (0..self.hosts.len()).filter(|at| !self.hosts[*at].is_label && is_used(*at));
         let of_machine = || self.machine.iter().any(|said| said.host != self.machine[0].host);
         let of_kind = |(kind, host): &TableId| {
-            self.tables.keys().any(|(other, of)| other == kind && of != host)
+            let is_other = |(other, of): &TableId| other == kind && of != host && *of < CGROUPS;
+            *host < CGROUPS && self.tables.keys().any(is_other)
         };
         sure.count() > 1 || of_machine() || self.tables.keys().any(of_kind)
     }
